@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
@@ -81,3 +82,30 @@ def test_what_fits_by_trial_is_said_as_such(window_of: MakeWindow, bundle: Path,
     assert said == f"{before} Found by trial, unsigned: labels: Every value x was read as 9 - x."
     window.header.tell_trial("")
     assert window.header.sentence.text() == before
+
+
+def test_what_was_written_is_shown_in_its_folder(
+    opened: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: shown.append(url.toLocalFile()))
+    assert not opened.reveal.isVisible()
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+    with qtbot.waitSignal(opened.session.exports.finished):
+        opened.session.exports.table(opened.session.steps.snapshot(), tmp_path / "steps.csv")
+    qtbot.waitUntil(opened.reveal.isVisible)
+    assert str(tmp_path / "steps.csv") in opened.reveal.toolTip()
+    qtbot.mouseClick(opened.reveal, LEFT)
+    assert shown == [str(tmp_path)]
+
+
+def test_another_run_is_read_from_its_beginning(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    opened.resize(900, 500)
+    opened.commands["show_run"].trigger()
+    bar = opened.run.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+    opened.open_bundle(bundle)
+    qtbot.waitUntil(reached(opened, Phase.READY))
+    assert bar.value() == 0

@@ -6,8 +6,17 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeySequence, QShowEvent
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QIcon,
+    QKeySequence,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from counterfoil import AuditReport
@@ -18,6 +27,7 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.case_file import FILE_NAME as CASES_FILE
 from counterfoil_app.model.cases import Cases
@@ -61,7 +71,7 @@ from counterfoil_app.views.incoming import IncomingView
 from counterfoil_app.views.inquiry import CapsuleDialog, DeliveryDialog
 from counterfoil_app.views.merkle import MerkleView
 from counterfoil_app.views.overview import ChecksView, RunView
-from counterfoil_app.views.parts import label, open_dialog
+from counterfoil_app.views.parts import Page, label, open_dialog
 from counterfoil_app.views.plan_dialog import PlanDialog
 from counterfoil_app.views.results import QueueView, ResultsDialog
 from counterfoil_app.views.steps import StepsView
@@ -129,6 +139,8 @@ class MainWindow(QMainWindow):
         self._raised_dispute = False
         self._recent: tuple[Path, ...] | None = None
         self._at_home = False
+        self._written: Path | None = None
+        """What was written last."""
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
@@ -322,6 +334,10 @@ class MainWindow(QMainWindow):
         self.queue_dock.hide()
         self.resizeDocks([self.queue_dock], [scale(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
+        self.reveal = layouts.button(self.tr("Show in folder"), self._show_in_folder)
+        self.reveal.setProperty("link", True)
+        self.statusBar().addPermanentWidget(self.reveal)
+        self.reveal.hide()
         if self.session.where:
             machine = self.tr("The engine works on {0}: files are those of that machine, keys are here.")
             self.statusBar().addPermanentWidget(label(machine.format(self.session.where), wrap=False))
@@ -360,6 +376,7 @@ class MainWindow(QMainWindow):
         follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
         follow(self._forget_dispute, self.files.opening)
         follow(self._leave_home, self.files.opening)
+        follow(self._scroll_up, self.files.opening)
         self.files.queued.connect(self.queue_dock.show)
         self.steps.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
         self.steps.view_wanted.connect(self._show_view)
@@ -401,6 +418,11 @@ class MainWindow(QMainWindow):
     def _close_open(self) -> None:
         self._forget_dispute()
         self.session.leave()
+
+    def _scroll_up(self) -> None:
+        """Every page of another run is read from its beginning."""
+        for page in self.desk.findChildren(Page):
+            page.verticalScrollBar().setValue(0)
 
     def _leave_home(self) -> None:
         if self._at_home:
@@ -602,6 +624,13 @@ class MainWindow(QMainWindow):
 
     def _exported(self, path: Path) -> None:
         self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
+        self._written = path
+        self.reveal.setVisible(not self.session.where)  # on another machine there is no folder to show
+        set_tip(self.reveal, self.tr("Show {0} in the file manager").format(path))
+
+    def _show_in_folder(self) -> None:
+        if self._written is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written.parent)))
 
     def _misnamed(self, failure: Failure) -> None:
         if not self.queue.running:  # which says so at its entry

@@ -3541,12 +3541,20 @@
             <translation>Sagen, wessen Schlüssel den Lauf unterschrieben hat, nachdem er verglichen wurde</translation>
         </message>
         <message>
+            <source>Show in folder</source>
+            <translation>Im Ordner zeigen</translation>
+        </message>
+        <message>
             <source>Show where each worker of the replay is, and how fast it goes</source>
             <translation>Zeigen, wo jeder Helfer der Nachrechnung ist und wie schnell er ist</translation>
         </message>
         <message>
             <source>Show without signing</source>
             <translation>Ohne Unterschrift zeigen</translation>
+        </message>
+        <message>
+            <source>Show {0} in the file manager</source>
+            <translation>{0} in der Dateiverwaltung zeigen</translation>
         </message>
         <message>
             <source>Something is recorded or followed in this window.</source>
