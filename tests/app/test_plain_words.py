@@ -38,7 +38,7 @@ def texts(top: object) -> set[str]:
 
 
 def test_margins_stand_under_details(opened: MainWindow) -> None:
-    shown = texts(opened.checks) + texts(opened.run)
+    shown = [*texts(opened.checks), *texts(opened.run)]
     assert "float64 -> 24 significand bits, 8 guard bits" in shown
     exact = {one for one in shown if "2^(E-44)" in one}
     assert exact == {"float64 -> 24 significand bits, 8 guard bits, margin 2^(E-44)"}, "once, in all its detail"

@@ -257,7 +257,7 @@ def test_the_strip_has_a_legend_of_what_it_shows(window: MainWindow) -> None:
     image = window.strip.grab().toImage()
     row = [image.pixelColor(x, image.height() - 9).name() for x in range(300)]
     tokens = window.theme.tokens
-    assert row.index(tokens.bad) < row.index(tokens.ok)
+    assert row.index(tokens.differs) < row.index(tokens.same)
 
 
 # The plots

@@ -92,9 +92,9 @@ def strip_colour(window: MainWindow, step: int) -> str:
 def test_strip_shows_the_disputed_step(window: MainWindow, theme: ThemeChoice) -> None:
     window.menus.theme_actions[theme].trigger()
     tokens = window.theme.tokens
-    assert strip_colour(window, DISPUTED) == tokens.bad
-    assert strip_colour(window, DISPUTED - 1) == tokens.ok
-    assert strip_colour(window, 50) == tokens.ok
+    assert strip_colour(window, DISPUTED) == tokens.differs
+    assert strip_colour(window, DISPUTED - 1) == tokens.same
+    assert strip_colour(window, 50) == tokens.same
     shapes = [state for _rectangle, state in window.strip.stretches()]
     assert shapes == [StepState.MATCH, StepState.MISMATCH, StepState.UNJUDGED, StepState.MATCH]
 

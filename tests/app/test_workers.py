@@ -52,7 +52,7 @@ def test_of_two_gpus_both_are_offered_and_workers_take_them_in_turn(
     opened.session.workers = 4
     for device, in_turn in (("cuda:1", ("cuda:1", "cuda:0")), ("cpu", ())):
         next(action for action in opened.menus.device_menu.actions() if action.text().startswith(device)).trigger()
-        assert opened.header.device.currentData() == device
+        assert opened.session.device == device
         opened.commands["replay"].trigger()
         qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
         assert (engine.plans[-1].device, engine.plans[-1].workers) == (device, LocalWorkers(4, in_turn))
