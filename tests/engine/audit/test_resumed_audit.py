@@ -145,7 +145,7 @@ def test_the_machine_fails(digits_job, tmp_path, monkeypatch, error):
     def failing(operation, args, kwargs):
         nonlocal count
         count += 1
-        if error is not None and count > 900:
+        if error is not None and count > 300:
             raise error
         return native(operation, args, kwargs)
 
@@ -154,7 +154,7 @@ def test_the_machine_fails(digits_job, tmp_path, monkeypatch, error):
         finished = ended(whole(request_of(digits_job, place)))
     if error is None:
         assert finished.report.outcome is Outcome.VERIFIED, "control"
-        assert count > 900
+        assert count > 300
         return
     assert finished.report.outcome is Outcome.INCONCLUSIVE
     assert finished.kept is not None
