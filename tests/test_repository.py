@@ -47,7 +47,8 @@ StepRecorded StepReplayed StepRestored StepRow StepSealed StepTable StepWeights 
 TensorSides TrainerRecord TrainerTrust Trust TrustFolder TrustLine TrustStore Turn TurnsJob Unlike Validity Verdict
 WeightAverage WeightsFile Withdrawal Witness WorkerState WorkersReported account_of adjudicate afterwards auditors_of
 basis_of bound_by capsule_subject check_bundle_file check_run claimed_beside claimed_key claimed_key_ids
-compare_tensor copy_whole count_facts discard_recording exact_allreduce_hook examine_machine export_weights
+compare_tensor consequence_of copy_whole count_facts difference_of discard_recording exact_allreduce_hook
+examine_machine export_weights
 facts_as_json figures find_disputed_rows find_progress follow follow_run generate_key group_digits inspect
 inspect_stages
 is_public_key joined_time kept_said key_id_of limits_for list_devices load_private_key load_public_key locate_hash

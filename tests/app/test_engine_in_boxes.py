@@ -277,8 +277,13 @@ def test_a_call_is_let_read_what_it_names(tmp_path: Path) -> None:
 def inner_processes(engine: ProcessEngine) -> dict[bool, list[bool]]:
     """Of the processes that only look (True) and of the others: whether each has loaded torch."""
     found: dict[bool, list[bool]] = {True: [], False: []}
-    for task in Path(f"/proc/{engine.process_id}/task").iterdir():
-        for child in (task / "children").read_text().split():
+    threads = Path(f"/proc/{engine.process_id}/task")
+    for task in threads.iterdir():
+        try:
+            children = (task / "children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):  # a thread that has ended meanwhile
+            continue
+        for child in children:
             command = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
             found[b"light" in command].append("libtorch" in Path(f"/proc/{child}/maps").read_text())
     return found

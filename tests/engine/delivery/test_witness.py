@@ -505,7 +505,7 @@ def test_the_command(digits_job: Job, tmp_path: Path, log: Path, capsys: pytest.
     recording(digits_job, tmp_path / "live.cfoil", max(stored(digits_job)))
     order, run = str(digits_job.order), str(digits_job.run)
     watch = ["witness", "watch", str(tmp_path / "live.cfoil"), "--order", order, "--log", str(log)]
-    assert main([*watch, "--key", str(tmp_path / "w.pem"), "--every", "1", "--for", "2"]) == 0
+    assert main([*watch, "--key", str(tmp_path / "w.pem"), "--every", "1", "--for", "5"]) == 0
     capsys.readouterr()
     assert main(["witness", "check", str(log), run, "--key", public]) == 2
     said = capsys.readouterr().out
