@@ -126,7 +126,7 @@ def audit(hand: Hand, window: MainWindow) -> Path:
     if header.primary.shown is window.commands["name_trainer"]:
         panel = window.run.trainer_key
         hand.click(header.primary, panel.name.hasFocus, "the auditor is asked whose key it is")
-        hand.type(panel.name, "Trainer")
+        hand.type(panel.name, "trainer")
         hand.click(panel.keep, lambda: header.primary.shown is window.commands["verdict"], "the trainer is named")
     hand.click(header.primary, lambda: bool(signing()), "the auditor is asked to sign")
     give_keyboard(signing()[0])
