@@ -62,8 +62,6 @@ MUTANTS = {
                            "        total = tl.sum(integers, 0 if columns else 1)"),
     "the exponent of a sum": ("exact", "pattern = tl.maximum(pattern, tl.max(found, 0 if columns else 1))",
                               "pattern = tl.max(found, 0 if columns else 1)"),
-    "the middle of two": ("exact", "is_less = (upper * wide - 1.0) + (square - upper) * wide < 0.0",
-                          "is_less = square * wide - 1.0 < 0.0"),
     "the zero of a function": ("exact", "tl.store(result + index, found + 0.0", "tl.store(result + index, found"),
     "measures of all terms": ("measures", "squares += tl.sum(value * value", "squares = tl.sum(value * value"),
     "the largest of all terms": ("measures", "largest = tl.maximum(largest, tl.max(bits, 0 if columns else 1))",
