@@ -264,9 +264,8 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         here = any(one.is_meta for one in (*given, *tensors_in(result)))
         if here and is_launch(function, given, result):
             read, written = map(bytes_of, moved_by(function, args, kwargs, given, result))
-            packet = function.overloadpacket
-            products = flop_registry[packet](*args, **kwargs, out_val=result) if packet in flop_registry else 0
-            self.found.launches.append(Launch(str(packet), self._within, read, written, int(products)))
+            products = operations_of(function, args, kwargs, result)
+            self.found.launches.append(Launch(str(function.overloadpacket), self._within, read, written, products))
         return result
 
 
@@ -289,6 +288,12 @@ _NOTHING = frozenset({"aten::empty", "aten::empty_strided", "aten::empty_like", 
                       "aten::lift_fresh", "aten::new_empty_strided", "aten::_unsafe_view", "aten::alias",
                       "aten::resize_", "aten::set_"})  # fmt: skip
 """Operators that launch nothing, though their results are not views."""
+
+
+def operations_of(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], result: Any) -> int:
+    """Return the multiplications and additions of an operator of torch that is a product; 0 for any other."""
+    packet = function.overloadpacket
+    return int(flop_registry[packet](*args, **kwargs, out_val=result)) if packet in flop_registry else 0
 
 
 def is_launch(function: Any, given: Sequence[Tensor], result: Any) -> bool:

@@ -20,9 +20,8 @@ import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.flop_counter import flop_registry
 
-from benchmarks.launches import bytes_of, is_launch, launches, moved_by, tensors_in
+from benchmarks.launches import bytes_of, is_launch, launches, moved_by, operations_of, tensors_in
 from benchmarks.measure import Benchmark, Cell, Results, Sections, Values, figures, on_page, some_of
 from benchmarks.pages import duration, markdown, paragraphs
 from benchmarks.workloads import CPU, EagerStep, Workload, digits, eager_step, public_gpt2, resnet50
@@ -127,7 +126,7 @@ def _attention(query: Tensor, key: Tensor, *_others: object, **_settings: object
     return 4 * query.numel() * key.shape[-2]
 
 
-_OPERATIONS: Mapping[str, Callable[..., int]] = {
+_ATTENTION: Mapping[str, Callable[..., int]] = {
     "aten._scaled_dot_product_flash_attention_for_cpu": _attention,
     # Five products in the place of two; the gradient of the result comes first.
     "aten._scaled_dot_product_flash_attention_for_cpu_backward": lambda _g, *rest, **more: (
@@ -151,14 +150,10 @@ class OrdinaryLaunches(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = function(*args, **kwargs)
         given = tensors_in((args, kwargs))
         if is_launch(function, given, result):
-            packet = function.overloadpacket
             taken = sum(map(bytes_of, moved_by(function, args, kwargs, given, result)))
-            operations = 0
-            if packet in flop_registry:
-                operations = int(flop_registry[packet](*args, **kwargs, out_val=result))
-            elif str(packet) in _OPERATIONS:
-                operations = _OPERATIONS[str(packet)](*args, **kwargs)
-            self.found.append((taken, operations))
+            attention = _ATTENTION.get(str(function.overloadpacket))
+            done = attention(*args, **kwargs) if attention else operations_of(function, args, kwargs, result)
+            self.found.append((taken, done))
         return result
 
 

@@ -79,6 +79,14 @@ def conclusion(judged: AuditReport | Verdict, trust: Trust | None = None) -> Loo
     )
 
 
+def reason(report: AuditReport, trust: Trust | None) -> str:
+    """Why an audit found what it found, and of a verified run what is open about it."""
+    why = engine_words.translate(report.reason)
+    if report.outcome is Outcome.VERIFIED and trust is not None and trust.reason:
+        why += " " + engine_words.translate(trust.reason)
+    return why
+
+
 def recorded_steps(steps: int, ordered: int) -> str:
     """How many steps a run has, and of how many where these are more."""
     if steps == ordered:

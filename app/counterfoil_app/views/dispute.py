@@ -15,7 +15,6 @@ from counterfoil import (
     ElementComparison,
     Finding,
     NeighbourOperator,
-    Outcome,
     TensorDivergence,
 )
 from counterfoil_app.looks import text, words
@@ -242,9 +241,7 @@ class DisputeView(QWidget):
         if session.failure is not None:
             said = failure_text(session.failure)
         elif session.phase is Phase.CONCLUDED and session.report is not None:
-            trust = session.trust
-            open_ = "" if trust is None or session.report.outcome is not Outcome.VERIFIED else translate(trust.reason)
-            said = f"{translate(session.report.reason)} {open_}".strip()
+            said = words.reason(session.report, session.trust)
         self.whole.setText(said)
         self.whole.setVisible(len(said) > LONG)
 

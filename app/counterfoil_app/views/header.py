@@ -14,14 +14,14 @@ from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.looks.tips import copy_tip, set_tip
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import TrustDoors
-from counterfoil_app.views.parts import enlarge, hold_width, label, restyle, show_icon
+from counterfoil_app.views.parts import enlarge, hold_width, label, name_after, restyle, show_icon
 
 ICON_PIXELS = 40
 LINES = 2
@@ -90,12 +90,8 @@ class ActionButton(QPushButton):
             self._placed.start()
 
     def _refresh(self) -> None:
-        name = self.shown.text().replace("&", "")  # its letter belongs to the menu, where it would stand twice
-        self.setText(name)
-        self.setAccessibleName(name)
-        copy_tip(self, self.shown)
+        self.setText(name_after(self, self.shown))
         hold_width(self)
-        self.setEnabled(self.shown.isEnabled())
 
 
 OFFERED = ("replay", "pause", "go_on", "compare", "name_trainer", "verdict", "hand_over", "open",
@@ -282,10 +278,7 @@ class HeaderView(QFrame):
                 if self._trial:
                     reason += " " + self.tr("Found by trial, unsigned: {0}").format(self._trial)
             else:
-                reason = translate(session.report.reason)
-            trust = session.trust
-            if session.report.outcome is Outcome.VERIFIED and trust is not None and trust.reason:
-                reason += " " + translate(trust.reason)
+                reason = words.reason(session.report, session.trust)
             if session.kept is not None:
                 reason += " " + words.kept_replay(session.kept)
             if session.verdict_file is not None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QResizeEvent
+from PySide6.QtGui import QAction, QFont, QFontMetrics, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QDialog,
     QFrame,
     QLabel,
@@ -24,7 +25,7 @@ from counterfoil import Digest
 from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.looks.tips import set_tip
+from counterfoil_app.looks.tips import copy_tip, set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.views import layouts
 
@@ -68,6 +69,18 @@ def hold_width(button: QPushButton) -> None:
     bold.setWeight(QFont.Weight.DemiBold)
     text = button.text().replace("&", "")
     button.setMinimumWidth(QFontMetrics(bold).horizontalAdvance(text) + 2 * SIDES)
+
+
+def name_after(button: QAbstractButton, action: QAction) -> str:
+    """Give a button the name, the tool tip and the state of an action; returns the name, without its letter.
+
+    The letter belongs to the menu; on the button it would stand twice.
+    """
+    name = action.text().replace("&", "")
+    button.setAccessibleName(name)
+    copy_tip(button, action)
+    button.setEnabled(action.isEnabled())
+    return name
 
 
 def show_icon(mark: QLabel, look: Look, theme: Theme, pixels: int, *, tip: bool = False) -> None:

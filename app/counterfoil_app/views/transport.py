@@ -13,11 +13,11 @@ from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.looks.tips import copy_tip, set_tip
+from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
-from counterfoil_app.views.parts import label
+from counterfoil_app.views.parts import label, name_after
 from counterfoil_app.views.strip import StepStrip
 
 CONTROLS = ("replay", "pause", "go_on", "stop")
@@ -44,9 +44,7 @@ class ControlButton(QToolButton):
 
     def _refresh(self) -> None:
         self.setIcon(self.shown.icon())
-        self.setAccessibleName(self.shown.text().replace("&", ""))
-        copy_tip(self, self.shown)
-        self.setEnabled(self.shown.isEnabled())
+        name_after(self, self.shown)
 
 
 class Transport(QWidget):
