@@ -8,8 +8,8 @@ rounded to follows from the largest of all, which is known when a launch has end
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import MutableMapping, Sequence
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
@@ -84,8 +84,18 @@ def _dtype_of(item: ChainOperand, dtype: torch.dtype) -> torch.dtype:
     return dtype if item.dtype == "float64" else DTYPES[item.dtype]
 
 
-@cache
 def _code(chain: Chain) -> tuple[Instruction, ...]:
+    """Return the instructions of a chain, made once and kept as long as it is."""
+    code = _CODES.get(chain)
+    if code is None:
+        code = _CODES[chain] = _with_values(chain)
+    return code
+
+
+_CODES: MutableMapping[Chain, tuple[Instruction, ...]] = WeakKeyDictionary()
+
+
+def _with_values(chain: Chain) -> tuple[Instruction, ...]:
     """Return the instructions with values in the place of slots; those that write a result store it as well."""
     operands, results = len(chain.operands), len(chain.results)
     stored = [number for number, item in enumerate(chain.results) if item.dtype == "float32"]
