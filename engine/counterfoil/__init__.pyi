@@ -95,6 +95,7 @@ from counterfoil.audit.values.figures import (
     kept_said as kept_said,
     log_said as log_said,
     recorded_log_said as recorded_log_said,
+    score_lines as score_lines,
 )
 from counterfoil.audit.values.filekind import (
     CapsuleSubject as CapsuleSubject,
@@ -273,6 +274,12 @@ from counterfoil.training.custom import (
 )
 from counterfoil.training.division import (
     Division as Division,
+)
+from counterfoil.training.evaluation import (
+    Evaluation as Evaluation,
+    answer_counts as answer_counts,
+    classification_counts as classification_counts,
+    token_counts as token_counts,
 )
 from counterfoil.training.huggingface import (
     FineTuning as FineTuning,

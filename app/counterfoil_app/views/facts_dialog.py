@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTableView, QWidget
 
-from counterfoil import DataUse, OperationCount, RunFacts
+from counterfoil import DataUse, OperationCount, RunFacts, score_lines
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translate
@@ -140,6 +140,10 @@ class FactsDialog(InquiryDialog):
             ),
             Field(self.tr("Operations"), text.count(facts.total_operations)),
             *([Field(self.tr("Tokens looked up"), text.count(facts.tokens))] if facts.tokens else []),
+            *(
+                Field(translate(name), translate(said))
+                for name, said in (score_lines(facts.score) if facts.score else ())
+            ),
         ]
 
     def _sayings(self, facts: RunFacts) -> list[Field]:
