@@ -96,6 +96,7 @@ from counterfoil.audit.values.figures import (
     log_said as log_said,
     recorded_log_said as recorded_log_said,
     score_lines as score_lines,
+    score_said as score_said,
 )
 from counterfoil.audit.values.filekind import (
     CapsuleSubject as CapsuleSubject,
@@ -503,6 +504,7 @@ from counterfoil_core.values.runfacts import (
     FactsProgress as FactsProgress,
     OperationCount as OperationCount,
     RunFacts as RunFacts,
+    Score as Score,
 )
 from counterfoil_core.values.sampling import (
     Sample as Sample,

@@ -613,12 +613,20 @@ def order_evaluation(
     precision: Annotated[
         ProfileName, typer.Option("--precision", help="How operators compute.", metavar="NAME")
     ] = DEFAULT_PROFILE,
+    checkpoint_every: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Store the state every so many steps: several machines can replay then, or a sample be drawn.",
+            show_default="at the end",
+        ),
+    ] = None,
     out: OutOption,
     every: AnyOrder,
 ) -> None:
     """Order what a Hugging Face model scores on data: right answers and loss, as exact sums over the rows.
 
-    The order is trained, replayed and judged as any other; nothing learns. 'counterfoil facts' and 'audit --facts'
+    The order is trained, replayed and judged as any other; nothing learns. 'counterfoil facts' and the verdict
     state the score. A model of your own is scored with 'order --from' and a function that returns a
     counterfoil.Evaluation.
 
@@ -635,6 +643,7 @@ def order_evaluation(
         pack=pack,
         columns=_columns(columns),
         precision=PROFILES[precision.value],
+        checkpoint_every=checkpoint_every or 0,
     )
     with _weights_file(weights) as file:
         draft = _prepared(folder, data, settings, evaluates=True, weights=file)

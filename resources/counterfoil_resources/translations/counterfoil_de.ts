@@ -9720,6 +9720,10 @@ Lauf zu finden</translation>
             <translation>Angehalten; die ersten {0} Schritte bleiben in {1}.</translation>
         </message>
         <message>
+            <source>Store the state every so many steps: several machines can replay then, or a sample be drawn.</source>
+            <translation>Den Zustand alle so viele Schritte speichern: Dann können mehrere Maschinen wiederholen, oder eine Stichprobe kann gezogen werden.</translation>
+        </message>
+        <message>
             <source>Store the state every so many steps; a multiple of --commit-every.</source>
             <translation>Den Zustand alle so viele Schritte speichern; ein Vielfaches von --commit-every.</translation>
         </message>
@@ -12950,6 +12954,10 @@ Lauf zu finden</translation>
         <message>
             <source>at no rounded operator</source>
             <translation>bei keinem gerundeten Operator</translation>
+        </message>
+        <message>
+            <source>at the end</source>
+            <translation>am Ende</translation>
         </message>
         <message>
             <source>beyond float32's range</source>

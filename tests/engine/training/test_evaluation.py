@@ -89,7 +89,7 @@ def run(order: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def report(run: Path, order: Path) -> AuditReport:
-    return audited(run, order, facts=True).report
+    return audited(run, order).report
 
 
 def _spoil(weights: Path) -> None:
@@ -146,7 +146,7 @@ def test_control_another_label_or_another_weight_is_disputed(order: Path, run: P
 
     for name, tamper, step in (("labels.cfoil", LabelFlip(2), 2), ("weights.cfoil", one_ulp, 1)):
         lying = run_of(order, name, tamper)
-        report = audited(lying, order, facts=True).report
+        report = audited(lying, order).report
         assert report.outcome is Outcome.DISPUTED, name
         assert report.dispute is not None
         assert report.dispute.step == step

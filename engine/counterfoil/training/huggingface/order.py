@@ -109,7 +109,7 @@ class FineTuning:
     columns: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0  #: Seed of shuffling, dropout, and weights that are new.
     commit_every: int = 1  #: A state is digested every so many steps.
-    checkpoint_every: int = 10  #: A state is stored every so many steps.
+    checkpoint_every: int = 10  #: A state is stored every so many steps; 0 for the end of an evaluation alone.
     precision: AnyPrecision | None = None  #: The precision profile.
 
 
@@ -578,6 +578,7 @@ def _evaluation(
         seed=settings.seed,
         precision=settings.precision,
         commit_every=settings.commit_every,
+        checkpoint_every=settings.checkpoint_every or None,
     )
 
 
