@@ -58,8 +58,10 @@ locate_weights log_said look_at_operator loop make_order meaning_of measured_by 
 of_another_kind one_line open_judgement open_said order_command order_custom order_digits order_forms order_gpt2
 order_huggingface order_logistic order_resnet order_turns order_vgg pem_of plan_audit plan_fleet plan_inspections
 preview_adjudication preview_data preview_verdict ranges read_client_order read_judgement read_ledger read_store
-recognise record recorded_log_said rows_named run_audit run_difference run_panel score_lines score_said seen_by set_exact_reduce_scatter
-sign_verdict signed_by_maker start_signer state_folder statements_beside token_counts trust_home trust_of uniform verdict_digest
+recognise record recorded_log_said rows_named run_audit run_difference run_panel score_lines score_said
+seen_by set_exact_reduce_scatter
+sign_verdict signed_by_maker start_signer state_folder statements_beside token_counts
+trust_home trust_of uniform verdict_digest
 verify_signed verify_verdict verify_weights with_client_key with_client_order with_policy with_trainer_key
 write_capsule write_hand_over write_steps_csv write_whole
 """.splitlines() for name in line.split()]  # fmt: skip

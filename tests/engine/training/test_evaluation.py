@@ -45,6 +45,9 @@ from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.report import AuditReport
 from counterfoil_core.values.runfacts import Score, ScoreCount
 from counterfoil_resources.digits import load_digits
+from independent.bundle import Bundle, RefusedError, leaf
+from independent.exact import replayer_of
+from independent.score import score as second_score
 from support import small_models
 from support.jobs import audited, record_run
 
@@ -164,6 +167,47 @@ def test_every_row_counts_once(run: Path) -> None:
     for use in facts_of(run).data:
         assert (use.rows_read, use.distinct_rows) == (ROWS, ROWS)
         assert use.filling_rows == -ROWS % BATCH
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that scores one layer, whose operators the second implementation has."""
+    torch.manual_seed(1)
+    path = tmp_path_factory.mktemp("second") / "score.cfoil"
+    given = {name: array[:50].reshape(50, -1).squeeze() for name, array in data().items()}
+    Evaluation("one layer", nn.Linear(64, 10), counts, given, 20).draft(ExactPrecision(20)).write(path, trial=False)
+    return run_of(path, "run.cfoil")
+
+
+class TestBySecondImplementation:
+    """An implementation that shares no code with this one reads the score, and replays each step of it."""
+
+    def test_it_reads_the_same(self, scored: Path) -> None:
+        bundle, ours = Bundle(scored), score_in(scored)
+        bundle.check_order()
+        bundle.check_run()
+        theirs = second_score(bundle)
+        assert (theirs["model_root"], theirs["data_root"]) == (ours.model_root.hex, ours.data_root.hex)
+        assert {one.name: one.values for one in ours.counts} == {
+            name: tuple(array.flat) for name, array in theirs["counts"].items()
+        }
+
+    def test_it_replays_every_step(self, scored: Path) -> None:
+        bundle = Bundle(scored)
+        state = bundle.group("order/initial")
+        for step in range(1, bundle.steps + 1):
+            result, found = replayer_of(bundle, bundle.turn(step)).replay(step, state)
+            assert found == leaf(bundle.record(step))
+            state = result.state
+        assert all(
+            np.array_equal(state[f"score:{name}"], count) for name, count in second_score(bundle)["counts"].items()
+        )
+
+    def test_control_a_score_that_is_one_too_high_is_no_state_of_the_run(self, scored: Path) -> None:
+        bundle = Bundle(scored)
+        bundle.arrays[f"run/checkpoints/{bundle.steps:010d}/score:correct"] += 1
+        with pytest.raises(RefusedError, match="another last state"):
+            second_score(bundle)
 
 
 def test_rules_on_a_score(run: Path, report: AuditReport, tmp_path: Path) -> None:
