@@ -62,8 +62,6 @@ _Moved = tuple[tuple[str, ...], tuple[str, ...]]
 MOVED: Mapping[str, _Moved] = {
     "_round_block": (("values",), ("values",)),
     "_fingerprint_block": (("values",), ()),
-    "_gather": (("into", "entries"), ("into",)),
-    "_direct": (("entries", "own"), ("before",)),
     "_largest": (("x",), ("largest",)),
     "_top": (("x",), ("top",)),
     "_measure": (("x",), ("found",)),

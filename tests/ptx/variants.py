@@ -50,7 +50,7 @@ def _absent(*shape: int, dtype: torch.dtype) -> Tensor:
 
 
 def _rounding() -> None:
-    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, GridChoice, Pass
+    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Directions, GridChoice, Pass
 
     slot, cursor = _absent(SLOTS, dtype=torch.int64), _absent(1, dtype=torch.int64)
     for count in _COUNTS:
@@ -63,11 +63,9 @@ def _rounding() -> None:
                 passes = Pass(bits)
                 for done in (None, _absent(passes.blocks(count), dtype=torch.int32)):
                     passes.round(values, slot, entries, cursor, done)
-                for follow in (False, True):
+                for follow in (None, Directions(some[:0], some, some, margin), Directions(some, some, some, margin)):
                     choice = GridChoice(_absent(dtype=torch.float64), 8, margin, follow)
                     passes.round(values, slot, entries, cursor, choice=choice)
-                passes.direct(values, some, some, some, slot, margin)
-            Pass(24).gather(values, some, some)
         for dtype in OWN_TYPES:
             Pass(0).fingerprint(_absent(count, dtype=dtype), slot)
 
