@@ -33,6 +33,7 @@ from counterfoil_core.arithmetic.grid.rounder import RecordingRounder, Rounder
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.cpu.rounding import INFINITY
 from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Directions, GridChoice, Pass, Slot
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact.single import number_on
 from counterfoil_core.kernels.grid import (
     FLOAT64_BIAS,
@@ -243,16 +244,16 @@ class _RoundingAhead(Ahead):
             assert scale is not None, "a scale rule gave no scale for a floating-point output"
             contiguous = output.contiguous()
             row = self._row(self._program.site_places[self._site])
-            if isinstance(scale, Tensor):
-                size = scale.to(torch.float64)
+            if isinstance(scale, float):
+                size = DeviceNumber.read(number_on(scale, torch.float64, self.device))
             else:
-                size = number_on(scale, torch.float64, self.device)
+                size = scale
             self._round(contiguous.view(-1), row, size)
             self._site += 1
             result.append(contiguous)
         return result
 
-    def _round(self, flat: Tensor, row: Tensor, scale: Tensor) -> None:
+    def _round(self, flat: Tensor, row: Tensor, scale: DeviceNumber) -> None:
         margin = self._margins[self._site].bits + self._share_bits
         choice = GridChoice(scale, self._precision.guard_bits, margin, self._directions())
         self._pass.round(flat, row, self._memory[self._entries :], self._memory[:1], choice=choice)

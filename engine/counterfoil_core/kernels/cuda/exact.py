@@ -331,7 +331,9 @@ def _launch(
         kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **OPTIONS)
 
 
-def launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False) -> None:
+def launch_grouped(
+    kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False, **constants: bool
+) -> None:
     """Launch a kernel over ``x[k0, r0, k1, r1]``; ``whole``: its programs take all terms of their groups."""
     k0, r0, k1, r1 = lengths
     groups, terms, columns = k0 * k1, r0 * r1, k1 > 1 and r1 == 1
@@ -344,7 +346,7 @@ def launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: A
         high, wide = (high // 2, wide) if high > 1 else (high, max(wide // 2, 1))
     _launch(
         kernel, (groups, 1 if whole else terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments,
-        rows=r0 == k1 == 1, columns=columns,
+        rows=r0 == k1 == 1, columns=columns, **constants,
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ import triton.language as tl
 from torch import Tensor
 
 from counterfoil_core.kernels.cpu.rounding import INFINITY
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.devices import device_of
 from counterfoil_core.kernels.grid import FLOAT64_BIAS, ZERO_SCALE, Grid
 from counterfoil_core.kernels.result import Rounded
@@ -125,15 +126,35 @@ def _rounded(value: tl.tensor, floor: tl.tensor, p: tl.constexpr) -> tl.tensor:
 
 
 @triton.jit
+def _number_of(read: tl.tensor, formula: tl.constexpr) -> tl.tensor:
+    """Compute a number (:mod:`counterfoil_core.kernels.devicenumber`) from what it reads."""
+    values = ()  # type: Any
+    for k in tl.static_range(len(read)):
+        values = values + (tl.load(read[k]).to(tl.float64),)  # noqa: RUF005 (Triton has no other)
+    for k in tl.static_range(len(formula)):
+        a, b = values[formula[k][1]], values[formula[k][2]]
+        if formula[k][0] == "ADD":
+            made = a + b
+        elif formula[k][0] == "MUL":
+            made = a * b
+        elif formula[k][0] == "DIV":
+            made = a / b
+        else:
+            tl.static_assert(formula[k][0] == "SQRT")
+            made = tl.sqrt(a)
+        values = values + (made,)  # noqa: RUF005
+    return values[len(values) - 1]
+
+
+@triton.jit
 def _grid_of(
-    scale: tl.tensor,
+    size: tl.tensor,
     slot: tl.tensor,
     guard: tl.tensor,
     margin: tl.tensor,
     follow: tl.constexpr,
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
-    """Of a scale in device memory its bits and E; and of the grid the floor exponent and tau, by its bits."""
-    size = tl.load(scale).to(tl.float64)
+    """Of a scale its bits and E; and of the grid the floor exponent and tau, by its bits."""
     bits = size.to(tl.int64, bitcast=True)
     # Subnormal numbers have no exponent of their own; times 2^64 they have.
     field = (bits >> 52) & 2047
@@ -150,7 +171,7 @@ def _grid_of(
 
 @triton.jit
 def _entries_before(logged: tl.tensor, known: tl.tensor, bound: tl.tensor, size: tl.constexpr) -> tl.tensor:
-    """How many entries, whose indices ascend, name an element before ``bound``; ``size`` of them are looked at at once."""
+    """How many entries, whose indices ascend, name an element before ``bound``; ``size`` are looked at at once."""
     low, length = bound * 0, bound * 0 + known
     while length > 0:
         stride = (length + (size - 1)) // size
@@ -173,7 +194,7 @@ def _round_block(
     cursor: tl.tensor,
     capacity: tl.tensor,
     done: tl.tensor,
-    scale: tl.tensor,
+    read: tl.tensor,
     guard: tl.tensor,
     margin: tl.tensor,
     logged: tl.tensor,
@@ -182,6 +203,7 @@ def _round_block(
     before: tl.tensor,
     reach: tl.tensor,
     p: tl.constexpr,
+    formula: tl.constexpr,
     again: tl.constexpr,
     chosen: tl.constexpr,
     follow: tl.constexpr,
@@ -203,7 +225,7 @@ def _round_block(
     inside = index < end
     value = tl.load(values + index, mask=inside, other=0.0).to(tl.float64)
     if chosen:
-        bits, exponent, floor, tau = _grid_of(scale, slot, guard, margin, follow)
+        bits, exponent, floor, tau = _grid_of(_number_of(read, formula), slot, guard, margin, follow)
         # Each program finds the same; one reports it.
         first = block == 0
         tl.store(slot + _SCALE, bits, mask=first)
@@ -323,7 +345,7 @@ class Directions:
 class GridChoice:
     """How the pass that rounds a tensor chooses its grid."""
 
-    scale: Tensor  #: float64 ``[]`` on the device: S.
+    scale: DeviceNumber  #: S.
     guard: int  #: G.
     margin: int  #: Decisions within 2^(E - margin) of a midpoint are collected.
     #: Where a log is followed: the trainer's E, which lies in the row, is taken where it differs by one at most.
@@ -369,14 +391,15 @@ class Pass:
             done: int32, one for each block: whether a pass before this one has rounded it; None for no.
             choice: How the grid is chosen; None where the row tells it.
         """
-        chosen = choice or GridChoice(slot, 0, 0)
+        chosen = choice or GridChoice(DeviceNumber.read(slot), 0, 0)
+        formula, read = chosen.scale.steps()
         told = chosen.follow or Directions(slot[:0], slot, slot, 0)
         known = told.entries.numel()
         self._launch(
             _round_block, max(flat.numel(), choice is not None), flat, flat.numel(), slot, entries, cursor,
-            entries.numel(), slot if done is None else done, chosen.scale, chosen.guard, chosen.margin,
-            told.entries, known, told.own, told.before, told.margin - 1, p=self._bits, again=done is not None,
-            chosen=choice is not None, follow=chosen.follow is not None, directs=known > 0,
+            entries.numel(), slot if done is None else done, tuple(read), chosen.guard, chosen.margin,
+            told.entries, known, told.own, told.before, told.margin - 1, p=self._bits, formula=formula,
+            again=done is not None, chosen=choice is not None, follow=chosen.follow is not None, directs=known > 0,
         )  # fmt: skip
 
     def blocks(self, count: int) -> int:
