@@ -96,6 +96,7 @@ class Launch:
     read: int = 0  #: Bytes.
     written: int = 0  #: Bytes.
     operations: int = 0  #: Multiplications and additions, of products alone.
+    wide: bool = False  #: Whether it reads or writes tensors of float64 numbers, with more than one element.
 
 
 @dataclass
@@ -243,8 +244,11 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _triton(self, kernel: str, given: Mapping[str, Any]) -> None:
         read, written = MOVED[kernel]
         operations = _OPERATIONS[kernel](given) if kernel in _OPERATIONS else 0
-        ins, outs = (bytes_of(tensors_in([given[name] for name in names])) for names in (read, written))
-        self.found.launches.append(Launch(kernel, self._within, ins, outs, operations))
+        moved = [tensors_in([given[name] for name in names]) for names in (read, written)]
+        ins, outs = map(bytes_of, moved)
+        self.found.launches.append(
+            Launch(kernel, self._within, ins, outs, operations, _is_wide([*moved[0], *moved[1]]))
+        )
 
     def __torch_dispatch__(
         self, function: Any, types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -268,15 +272,21 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = function(*args, **kwargs)
         here = any(one.is_meta for one in (*given, *tensors_in(result)))
         if here and is_launch(function, given, result):
-            read, written = map(bytes_of, moved_by(function, args, kwargs, given, result))
-            products = operations_of(function, args, kwargs, result)
-            self.found.launches.append(Launch(str(function.overloadpacket), self._within, read, written, products))
+            moved = moved_by(function, args, kwargs, given, result)
+            read, written = map(bytes_of, moved)
+            products, wide = operations_of(function, args, kwargs, result), _is_wide([*moved[0], *moved[1]])
+            name = str(function.overloadpacket)
+            self.found.launches.append(Launch(name, self._within, read, written, products, wide))
         return result
 
 
 def tensors_in(tree: Any) -> list[Tensor]:
     """Return the tensors in what an operator takes or gives."""
     return [one for one in tree_flatten(tree)[0] if isinstance(one, Tensor)]
+
+
+def _is_wide(tensors: Iterable[Tensor]) -> bool:
+    return any(one.dtype is torch.float64 and one.numel() > 1 for one in tensors)
 
 
 def bytes_of(tensors: Iterable[Tensor]) -> int:

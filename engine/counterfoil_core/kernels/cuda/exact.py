@@ -332,9 +332,13 @@ def _launch(
 
 
 def launch_grouped(
-    kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False, **constants: bool
-) -> None:
-    """Launch a kernel over ``x[k0, r0, k1, r1]``; ``whole``: its programs take all terms of their groups."""
+    kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False, halved: int = 1,
+    **constants: bool,
+) -> None:  # fmt: skip
+    """Launch a kernel over ``x[k0, r0, k1, r1]``.
+
+    ``whole``: its programs take all terms of their groups, in tiles that are so often ``halved``.
+    """
     k0, r0, k1, r1 = lengths
     groups, terms, columns = k0 * k1, r0 * r1, k1 > 1 and r1 == 1
     if columns:
@@ -343,7 +347,8 @@ def launch_grouped(
         high, wide = _tile(groups, terms)
     if whole:
         # Totals of groups stay in registers, where a whole tile does not find room beside them on every device.
-        high, wide = (high // 2, wide) if high > 1 else (high, max(wide // 2, 1))
+        for _ in range(halved):
+            high, wide = (high // 2, wide) if high > 1 else (high, max(wide // 2, 1))
     _launch(
         kernel, (groups, 1 if whole else terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments,
         rows=r0 == k1 == 1, columns=columns, **constants,

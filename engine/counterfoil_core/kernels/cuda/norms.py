@@ -152,10 +152,9 @@ def _layer_norm_columns(
 
 
 @triton.jit
-def _raise(top: tl.tensor, values: tl.tensor, inside: tl.tensor) -> None:
-    """Raise a float64 magnitude, by its bits, to the largest of some."""
-    bits = values.to(tl.int64, bitcast=True) & _MAGNITUDE
-    tl.atomic_max(top, tl.max(tl.where(inside, bits, 0), 0), sem="relaxed")
+def _top_of(values: tl.tensor, inside: tl.tensor) -> tl.tensor:
+    """The bits of the largest magnitude of some float64 numbers."""
+    return tl.max(tl.where(inside, values.to(tl.int64, bitcast=True) & _MAGNITUDE, 0), 0)
 
 
 @triton.jit
@@ -189,13 +188,13 @@ def _norm_sizes(
     top = largest.to(tl.float64, bitcast=True)
     rstd = tl.load(rstds + group, mask=inside, other=1.0)
     size = top * rstd
-    _raise(tops + 1, rstd * (1.0 + size), inside)
-    _raise(tops + 2, top / rstd, inside)
-    _raise(tops + 3, top * top, inside)
-    _raise(tops + 4, top, inside)
+    tl.atomic_max(tops + 1, _top_of(rstd * (1.0 + size), inside), sem="relaxed")
+    tl.atomic_max(tops + 2, _top_of(top / rstd, inside), sem="relaxed")
+    tl.atomic_max(tops + 3, _top_of(top * top, inside), sem="relaxed")
+    tl.atomic_max(tops + 4, _top_of(top, inside), sem="relaxed")
     if weighted:
         size = size * tl.load(weight + group, mask=inside, other=0.0)
-    _raise(tops, size, inside)
+    tl.atomic_max(tops, _top_of(size, inside), sem="relaxed")
 
 
 @triton.jit
@@ -230,7 +229,6 @@ def _gradient_sizes(
     if not by_terms:
         mean = tl.load(means + group, mask=group < groups, other=0.0)
         rstd = tl.load(rstds + group, mask=group < groups, other=0.0)
-    means_there, rstds_there = tl.expand_dims(mean, 0 if columns else 1), tl.expand_dims(rstd, 0 if columns else 1)
     largest, top = tl.zeros((high,), tl.int64), tl.zeros((high,), tl.int64)
     total, energy = tl.zeros((high,), tl.float64), tl.zeros((high,), tl.float64)
     squares = tl.zeros((high,), tl.float64)
@@ -242,6 +240,9 @@ def _gradient_sizes(
         if by_terms:
             means_there = tl.expand_dims(tl.load(means + term, mask=term < terms, other=0.0), 1 if columns else 0)
             rstds_there = tl.expand_dims(tl.load(rstds + term, mask=term < terms, other=0.0), 1 if columns else 0)
+        else:
+            means_there = tl.expand_dims(mean, 0 if columns else 1)
+            rstds_there = tl.expand_dims(rstd, 0 if columns else 1)
         gradient = tl.load(g + place, mask=inside, other=0.0)
         bits = gradient.to(tl.int64, bitcast=True) & _MAGNITUDE
         largest = tl.maximum(largest, tl.max(bits, 0 if columns else 1))
@@ -253,8 +254,8 @@ def _gradient_sizes(
         squares += tl.sum(normalised * normalised, 0 if columns else 1)
     inside = group < groups
     both = tl.sqrt(energy) * tl.sqrt(squares)
-    _raise(tops + 1, both, inside)
-    _raise(tops + 2, total, inside)
+    tl.atomic_max(tops + 1, _top_of(both, inside), sem="relaxed")
+    tl.atomic_max(tops + 2, _top_of(total, inside), sem="relaxed")
     if not by_terms:
         size = largest.to(tl.float64, bitcast=True) * 2.0
         if projects:
@@ -263,7 +264,7 @@ def _gradient_sizes(
         size = size * rstd
         if weighted:
             size = size * tl.load(weight + group, mask=inside, other=0.0)
-        _raise(tops, size, inside)
+        tl.atomic_max(tops, _top_of(size, inside), sem="relaxed")
 
 
 def takes_layer_norm(a: Mapping[str, Any]) -> bool:
@@ -377,6 +378,6 @@ def gradient_sizes(
     tops = zeros(3, torch.int64, g.device)
     launch_grouped(
         _gradient_sizes, lengths, g, x, mean, rstd, rstd if weight is None else weight, tops, whole=True,
-        weighted=weight is not None, projects=projects, by_terms=by_terms,
+        weighted=weight is not None, projects=projects, by_terms=by_terms, halved=2,
     )  # fmt: skip
     return tops.view(torch.float64)
