@@ -39,7 +39,7 @@ from counterfoil_core.arithmetic.compute.chainplan import ChainUnit
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.compute.plan import Prepared
+from counterfoil_core.arithmetic.compute.plan import Prepared, dtype_of
 from counterfoil_core.arithmetic.grid import ahead, devicechains
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
@@ -49,7 +49,8 @@ from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
-from counterfoil_core.program.graph import Program
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.program.graph import Program, node_values
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 META = torch.device("meta")
@@ -104,6 +105,7 @@ class Launches:
     """What a step launches."""
 
     operators: int  #: Those of its program.
+    least: int  #: Bytes of what each of its units, an operator that is no view or a chain, takes and gives, each once.
     launches: list[Launch] = field(default_factory=list)  #: In their order.
     waits: Counter[str] = field(default_factory=Counter)  #: Kinds of operators in which the host waits for a value.
 
@@ -111,6 +113,11 @@ class Launches:
     def moved(self) -> int:
         """Bytes read and written."""
         return sum(one.read + one.written for one in self.launches)
+
+    @property
+    def of_float64(self) -> Counter[str]:
+        """Those that read or write float64 tensors, by what they are."""
+        return Counter(one.kernel for one in self.launches if one.wide)
 
     def by(self, name: Callable[[Launch], str]) -> Counter[str]:
         """Count them by what ``name`` says of each."""
@@ -140,11 +147,32 @@ def launches(program: Program, precision: AnyPrecision, form: str = FORMS[0]) ->
             begin = partial(rounder.begin_step, 1)
         inputs = _inputs(program)
         for _ in range(2):
-            counted = _Counting(Launches(len(program.nodes)))
+            counted = _Counting(Launches(len(program.nodes), least_bytes(computer)))
             with counted.installed():
                 begin()
                 computer.run(inputs, rounder=rounder)
         return counted.found
+
+
+def least_bytes(computer: Interpreter) -> int:
+    """Bytes of what each unit of a step takes and gives: nothing that computes them one by one moves less."""
+    program, moved = computer.program, 0
+
+    def size(number: int, dtype: str = "") -> int:
+        described = program.types[number]
+        if described is None:
+            return 0
+        named = {"float64": computer.dtype, "": dtype_of(described.dtype, computer.dtype)}
+        return math.prod(described.shape) * (named.get(dtype) or TORCH_DTYPES[dtype]).itemsize
+
+    for unit in computer.units:
+        if isinstance(unit, ChainUnit):
+            moved += sum(size(item.value, item.dtype) for item in (*unit.chain.operands, *unit.chain.results))
+        elif isinstance(unit, Prepared) and unit.node.entry.operator_class is not OperatorClass.VIEW:
+            taken = {value.number for value in node_values(unit.node)}
+            given = range(unit.node.first_value, unit.node.first_value + len(unit.node.outputs))
+            moved += sum(map(size, (*taken, *given)))
+    return moved
 
 
 def _compute(precision: AnyPrecision) -> Any:
@@ -369,7 +397,8 @@ def _measure(_options: Namespace, cell: str) -> Values:
     precision = PROFILES[profile]
     found = launches(STEPS[key]().order(precision).program, precision, form)
     return {
-        "operators": found.operators, "launches": len(found.launches), "moved": found.moved,
+        "operators": found.operators, "launches": len(found.launches), "moved": found.moved, "least": found.least,
+        "float64": dict(found.of_float64.most_common()),
         "operations": sum(one.operations for one in found.launches), "waits": dict(found.waits),
         "kernels": dict(found.by(lambda one: one.kernel).most_common()),
         "within": dict(found.by(lambda one: f"{one.within}: {one.kernel}").most_common()),
@@ -385,11 +414,12 @@ def _sections(results: Results, _options: Namespace) -> Sections:
             one["launches"],
             f"{one['launches'] / one['operators']:.2f}",
             f"{one['moved'] / 2**20:,.1f}",
+            f"{one['moved'] / one['least']:.2f}",
             sum(one["waits"].values()),
         ]
         for key, one in figures(results).items()
     ]
-    head = ["step", "operators", "launches", "launches an operator", "MiB moved", "waits"]
+    head = ["step", "operators", "launches", "launches an operator", "MiB moved", "times the least", "waits"]
     return on_page("kernels.md", "launches", markdown(head, [list(map(str, row)) for row in rows]))
 
 

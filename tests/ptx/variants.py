@@ -178,7 +178,7 @@ def _norms() -> None:
 
 
 def _chains() -> None:
-    from counterfoil_core.kernels.cuda.chains import Instruction, run
+    from counterfoil_core.kernels.cuda.chains import Instruction, narrow, run
 
     # A step of Adam, whose sites are its root and its quotient; and a selection of the sum or the quotient of two.
     adam: list[Instruction] = [
@@ -203,6 +203,7 @@ def _chains() -> None:
         run(chosen, [many, truths], [many, truths], [number], [], [], torch.float32)
         wide, numbers = _absent(count, dtype=torch.float64), [_absent(dtype=torch.float64)] * 2
         run(moment, [wide, many], [many, wide], numbers, [], [top], torch.float64)
+        narrow(wide)
 
 
 def variants(

@@ -1,13 +1,12 @@
-"""Numbers on a device as formulas over what lies there: whoever needs one computes it, in a kernel of its own."""
+"""Numbers on a device: tensors of no axes, and formulas over such, which whoever needs one computes in a kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
-
-from counterfoil_core.kernels.exact.single import constant_on
 
 Step = tuple[str, int, int]
 """What it does, and the numbers that it takes: first those that are read, then what each step makes."""
@@ -88,6 +87,29 @@ class DeviceNumber:
         values = [float(one) for one in read]
         for name, one, other in steps:
             x, y = (torch.tensor(values[number], dtype=torch.float64) for number in (one, other))
-            found = {"ADD": torch.add, "MUL": torch.mul, "DIV": torch.div}.get(name)
-            values.append(float(x.sqrt() if found is None else found(x, y)))
+            # By tensors, in which what is divided by zero, and the root of what is below it, are no errors.
+            values.append(float({"ADD": x + y, "MUL": x * y, "DIV": x / y, "SQRT": x.sqrt()}[name]))
         return values[-1]
+
+
+def number_on(value: int | float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return a number as a tensor of no axes, as ``torch.tensor`` does, and wait for no device.
+
+    What is copied from the host's memory to a CUDA device waits for it; what is filled there does not.
+    """
+    found = torch.tensor(value, dtype=dtype)
+    # As the dtype holds it: what is too large for it is infinite by then.
+    return found if device.type == "cpu" else torch.full((), found.item(), dtype=dtype, device=device)
+
+
+def constant_on(value: int | float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Return a number of a program, as :func:`number_on` does; filled once on a device, it may not be changed."""
+    # Zeros of both signs are equal as keys.
+    if device.type == "cpu":
+        return number_on(value, dtype, device)
+    return _filled(float(value).hex(), dtype, device)
+
+
+@lru_cache(maxsize=1 << 12)
+def _filled(value: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return number_on(float.fromhex(value), dtype, device)

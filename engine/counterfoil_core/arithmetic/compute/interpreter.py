@@ -23,9 +23,9 @@ from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE
+from counterfoil_core.kernels.devicenumber import number_on
 from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
-from counterfoil_core.kernels.exact.single import number_on
 from counterfoil_core.operators.node import TensorType, Value
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.places import PlaceSort

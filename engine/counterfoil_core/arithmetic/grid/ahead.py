@@ -33,8 +33,7 @@ from counterfoil_core.arithmetic.grid.rounder import RecordingRounder, Rounder
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.cpu.rounding import INFINITY
 from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Directions, GridChoice, Pass, Slot
-from counterfoil_core.kernels.devicenumber import DeviceNumber
-from counterfoil_core.kernels.exact.single import number_on
+from counterfoil_core.kernels.devicenumber import DeviceNumber, number_on
 from counterfoil_core.kernels.grid import (
     FLOAT64_BIAS,
     LARGEST_EXPONENT,

@@ -25,6 +25,7 @@ from torch import Tensor
 from counterfoil_core.base.trouble import raise_shortage
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT
 from counterfoil_core.kernels.cuda.zeros import zeros
+from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
 
 TILE = 2048
@@ -449,7 +450,7 @@ def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tenso
     result = torch.empty(count, dtype=torch.int32, device=approximate.device)
     report = zeros(1 + room, torch.int64, approximate.device)
     # Triton takes a number for a float32 one.
-    ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
+    ends = (constant_on(end, torch.float64, approximate.device) for end in (1 - error, 1 + error))
     size = INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
     with device_of(approximate):
         _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **OPTIONS)

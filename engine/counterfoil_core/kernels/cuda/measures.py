@@ -15,8 +15,8 @@ from torch import Tensor
 
 from counterfoil_core.kernels.cuda.exact import INTERPRETED_TILE, OPTIONS, TILE, launch_grouped, place_of
 from counterfoil_core.kernels.cuda.zeros import zeros
+from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
-from counterfoil_core.kernels.exact.single import constant_on
 
 MOST_TERMS = 1 << 18
 """Terms of a group that one program adds: 128 tiles."""

@@ -19,8 +19,8 @@ from torch import Tensor
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cuda.exact import OPTIONS, TILE, launch_grouped, place_of
 from counterfoil_core.kernels.cuda.zeros import zeros
+from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
-from counterfoil_core.kernels.exact.single import constant_on
 
 LONGEST_ROW, MOST_ROWS = 1 << 20, 1 << 15
 """A longer sum has more additions by tiles than in blocks."""
