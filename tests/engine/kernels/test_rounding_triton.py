@@ -75,9 +75,11 @@ def test_directions_of_a_log(device: str, logged: int) -> None:
     indices = np.sort(random.choice(count, logged, replace=False))
     ups = random.random(logged) < 0.5
     near = values.copy()
-    # Half of them lie on a midpoint, the others wherever they are.
+    # Half of them lie on a midpoint, a quarter 2 tau from one, the others wherever they are.
     quantum = 2.0 ** (np.maximum(np.frexp(values)[1] - 1, grid.floor_biased - 1023) - 23)
-    near[indices[::2]] = (np.floor(values / quantum) * quantum + quantum / 2)[indices[::2]]
+    middles = np.floor(values / quantum) * quantum + quantum / 2
+    near[indices[::2]] = middles[indices[::2]]
+    near[indices[1::4]] = middles[indices[1::4]] + 2 * grid.tau
     plain = near.copy()
     CpuKernel(1).round(plain, grid, grid.tau, KEY)
     expected = plain.copy()
