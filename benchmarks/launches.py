@@ -39,7 +39,7 @@ from counterfoil_core.arithmetic.compute.chainplan import ChainUnit
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.compute.operation import native
-from counterfoil_core.arithmetic.compute.plan import Prepared
+from counterfoil_core.arithmetic.compute.plan import Prepared, dtype_of
 from counterfoil_core.arithmetic.grid import ahead, devicechains
 from counterfoil_core.arithmetic.grid.fingerprints import Kernels
 from counterfoil_core.arithmetic.grid.log import SiteLog
@@ -49,7 +49,8 @@ from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
-from counterfoil_core.program.graph import Program
+from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.program.graph import Program, node_values
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
 META = torch.device("meta")
@@ -62,9 +63,14 @@ _Moved = tuple[tuple[str, ...], tuple[str, ...]]
 MOVED: Mapping[str, _Moved] = {
     "_round_block": (("values",), ("values",)),
     "_fingerprint_block": (("values",), ()),
-    "_gather": (("into", "entries"), ("into",)),
-    "_direct": (("entries", "own"), ("before",)),
     "_largest": (("x",), ("largest",)),
+    "_layer_norm": (("x", "weight", "bias"), ("out", "means", "rstds")),
+    "_layer_norm_gradient": (("g", "x", "means", "rstds", "weight"), ("to_input",)),
+    "_layer_norm_columns": (("g", "x", "means", "rstds"), ("to_weight", "to_bias")),
+    "_norm_sizes": (("x", "rstds"), ("tops",)),
+    "_gradient_sizes": (("g", "x", "means", "rstds"), ("tops",)),
+    "_largest_gate": (("g", "x"), ("top",)),
+    "_largest_of_products": (("first", "second"), ("top",)),
     "_top": (("x",), ("top",)),
     "_measure": (("x",), ("found",)),
     "_quantise": (("x", "largest"), ("values", "exponents")),
@@ -91,6 +97,7 @@ class Launch:
     read: int = 0  #: Bytes.
     written: int = 0  #: Bytes.
     operations: int = 0  #: Multiplications and additions, of products alone.
+    wide: bool = False  #: Whether it reads or writes tensors of float64 numbers, with more than one element.
 
 
 @dataclass
@@ -98,6 +105,7 @@ class Launches:
     """What a step launches."""
 
     operators: int  #: Those of its program.
+    least: int  #: Bytes of what each of its units, an operator that is no view or a chain, takes and gives, each once.
     launches: list[Launch] = field(default_factory=list)  #: In their order.
     waits: Counter[str] = field(default_factory=Counter)  #: Kinds of operators in which the host waits for a value.
 
@@ -105,6 +113,11 @@ class Launches:
     def moved(self) -> int:
         """Bytes read and written."""
         return sum(one.read + one.written for one in self.launches)
+
+    @property
+    def of_float64(self) -> Counter[str]:
+        """Those that read or write float64 tensors, by what they are."""
+        return Counter(one.kernel for one in self.launches if one.wide)
 
     def by(self, name: Callable[[Launch], str]) -> Counter[str]:
         """Count them by what ``name`` says of each."""
@@ -134,11 +147,32 @@ def launches(program: Program, precision: AnyPrecision, form: str = FORMS[0]) ->
             begin = partial(rounder.begin_step, 1)
         inputs = _inputs(program)
         for _ in range(2):
-            counted = _Counting(Launches(len(program.nodes)))
+            counted = _Counting(Launches(len(program.nodes), least_bytes(computer)))
             with counted.installed():
                 begin()
                 computer.run(inputs, rounder=rounder)
         return counted.found
+
+
+def least_bytes(computer: Interpreter) -> int:
+    """Bytes of what each unit of a step takes and gives: nothing that computes them one by one moves less."""
+    program, moved = computer.program, 0
+
+    def size(number: int, dtype: str = "") -> int:
+        described = program.types[number]
+        if described is None:
+            return 0
+        named = {"float64": computer.dtype, "": dtype_of(described.dtype, computer.dtype)}
+        return math.prod(described.shape) * (named.get(dtype) or TORCH_DTYPES[dtype]).itemsize
+
+    for unit in computer.units:
+        if isinstance(unit, ChainUnit):
+            moved += sum(size(item.value, item.dtype) for item in (*unit.chain.operands, *unit.chain.results))
+        elif isinstance(unit, Prepared) and unit.node.entry.operator_class is not OperatorClass.VIEW:
+            taken = {value.number for value in node_values(unit.node)}
+            given = range(unit.node.first_value, unit.node.first_value + len(unit.node.outputs))
+            moved += sum(map(size, (*taken, *given)))
+    return moved
 
 
 def _compute(precision: AnyPrecision) -> Any:
@@ -238,8 +272,11 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _triton(self, kernel: str, given: Mapping[str, Any]) -> None:
         read, written = MOVED[kernel]
         operations = _OPERATIONS[kernel](given) if kernel in _OPERATIONS else 0
-        ins, outs = (bytes_of(tensors_in([given[name] for name in names])) for names in (read, written))
-        self.found.launches.append(Launch(kernel, self._within, ins, outs, operations))
+        moved = [tensors_in([given[name] for name in names]) for names in (read, written)]
+        ins, outs = map(bytes_of, moved)
+        self.found.launches.append(
+            Launch(kernel, self._within, ins, outs, operations, _is_wide([*moved[0], *moved[1]]))
+        )
 
     def __torch_dispatch__(
         self, function: Any, types: Sequence[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
@@ -263,15 +300,21 @@ class _Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = function(*args, **kwargs)
         here = any(one.is_meta for one in (*given, *tensors_in(result)))
         if here and is_launch(function, given, result):
-            read, written = map(bytes_of, moved_by(function, args, kwargs, given, result))
-            products = operations_of(function, args, kwargs, result)
-            self.found.launches.append(Launch(str(function.overloadpacket), self._within, read, written, products))
+            moved = moved_by(function, args, kwargs, given, result)
+            read, written = map(bytes_of, moved)
+            products, wide = operations_of(function, args, kwargs, result), _is_wide([*moved[0], *moved[1]])
+            name = str(function.overloadpacket)
+            self.found.launches.append(Launch(name, self._within, read, written, products, wide))
         return result
 
 
 def tensors_in(tree: Any) -> list[Tensor]:
     """Return the tensors in what an operator takes or gives."""
     return [one for one in tree_flatten(tree)[0] if isinstance(one, Tensor)]
+
+
+def _is_wide(tensors: Iterable[Tensor]) -> bool:
+    return any(one.dtype is torch.float64 and one.numel() > 1 for one in tensors)
 
 
 def bytes_of(tensors: Iterable[Tensor]) -> int:
@@ -354,7 +397,8 @@ def _measure(_options: Namespace, cell: str) -> Values:
     precision = PROFILES[profile]
     found = launches(STEPS[key]().order(precision).program, precision, form)
     return {
-        "operators": found.operators, "launches": len(found.launches), "moved": found.moved,
+        "operators": found.operators, "launches": len(found.launches), "moved": found.moved, "least": found.least,
+        "float64": dict(found.of_float64.most_common()),
         "operations": sum(one.operations for one in found.launches), "waits": dict(found.waits),
         "kernels": dict(found.by(lambda one: one.kernel).most_common()),
         "within": dict(found.by(lambda one: f"{one.within}: {one.kernel}").most_common()),
@@ -370,11 +414,12 @@ def _sections(results: Results, _options: Namespace) -> Sections:
             one["launches"],
             f"{one['launches'] / one['operators']:.2f}",
             f"{one['moved'] / 2**20:,.1f}",
+            f"{one['moved'] / one['least']:.2f}",
             sum(one["waits"].values()),
         ]
         for key, one in figures(results).items()
     ]
-    head = ["step", "operators", "launches", "launches an operator", "MiB moved", "waits"]
+    head = ["step", "operators", "launches", "launches an operator", "MiB moved", "times the least", "waits"]
     return on_page("kernels.md", "launches", markdown(head, [list(map(str, row)) for row in rows]))
 
 

@@ -50,9 +50,13 @@ def _absent(*shape: int, dtype: torch.dtype) -> Tensor:
 
 
 def _rounding() -> None:
-    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, GridChoice, Pass
+    from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Directions, GridChoice, Pass
+    from counterfoil_core.kernels.devicenumber import DeviceNumber
 
     slot, cursor = _absent(SLOTS, dtype=torch.int64), _absent(1, dtype=torch.int64)
+    one = DeviceNumber.read(_absent(dtype=torch.float64))
+    # As of a matrix product, which another matrix is added to; and of a mean.
+    scales = (one, (one * one).sqrt() * 0.5 + one, one / 3)
     for count in _COUNTS:
         entries = _absent(min(count, 1024 + count // 1024), dtype=torch.int64)
         some = _absent(min(count, 5001), dtype=torch.int64)
@@ -63,11 +67,10 @@ def _rounding() -> None:
                 passes = Pass(bits)
                 for done in (None, _absent(passes.blocks(count), dtype=torch.int32)):
                     passes.round(values, slot, entries, cursor, done)
-                for follow in (False, True):
-                    choice = GridChoice(_absent(dtype=torch.float64), 8, margin, follow)
-                    passes.round(values, slot, entries, cursor, choice=choice)
-                passes.direct(values, some, some, some, slot, margin)
-            Pass(24).gather(values, some, some)
+                for follow in (None, Directions(some[:0], some, some, margin), Directions(some, some, some, margin)):
+                    for scale in scales if bits == 24 and follow is None else scales[:1]:
+                        choice = GridChoice(scale, 8, margin, follow)
+                        passes.round(values, slot, entries, cursor, choice=choice)
         for dtype in OWN_TYPES:
             Pass(0).fingerprint(_absent(count, dtype=dtype), slot)
 
@@ -150,8 +153,32 @@ def _measures() -> None:
             measures(_absent(*lengths, dtype=dtype), lengths)
 
 
+def _norms() -> None:
+    from counterfoil_core.kernels.cuda.measures import largest_gate, largest_of_products
+    from counterfoil_core.kernels.cuda.norms import gradient_sizes, layer_norm, layer_norm_backward, norm_sizes
+
+    for count in _COUNTS[:-1]:
+        for dtype in (torch.float64, torch.float32):
+            largest_gate(_absent(count, dtype=dtype), _absent(count, dtype=dtype), 0.4, 0.1)
+        largest_of_products(_absent(4, count, dtype=torch.float64), _absent(4, 64, dtype=torch.float64))
+    for rows, length in ((1, 1), (300, 64), (4096, 768), (5, 5001), (5001, 3)):
+        x, column = _absent(rows, length, dtype=torch.float64), _absent(rows, 1, dtype=torch.float64)
+        for weight in (None, _absent(length, dtype=torch.float64)):
+            given = {"input": x, "normalized_shape": [length], "weight": weight, "bias": weight, "eps": 1e-5}
+            layer_norm(given)
+            gradient = {"grad_out": x, "mean": column, "rstd": column, "output_mask": [True] * 3}
+            layer_norm_backward(given | gradient)
+    for lengths in _GROUPED[:-2]:
+        x, group = _absent(*lengths, dtype=torch.float64), _absent(lengths[0] * lengths[2], dtype=torch.float64)
+        for weight in (None, group):
+            norm_sizes(x, lengths, group, weight)
+            gradient_sizes(x, x, lengths, group, group, weight)
+        gradient_sizes(x, x, lengths, group, group, projects=False)
+        gradient_sizes(x, x, lengths, group, group, by_terms=True)
+
+
 def _chains() -> None:
-    from counterfoil_core.kernels.cuda.chains import Instruction, run
+    from counterfoil_core.kernels.cuda.chains import Instruction, narrow, run
 
     # A step of Adam, whose sites are its root and its quotient; and a selection of the sum or the quotient of two.
     adam: list[Instruction] = [
@@ -176,10 +203,20 @@ def _chains() -> None:
         run(chosen, [many, truths], [many, truths], [number], [], [], torch.float32)
         wide, numbers = _absent(count, dtype=torch.float64), [_absent(dtype=torch.float64)] * 2
         run(moment, [wide, many], [many, wide], numbers, [], [top], torch.float64)
+        narrow(wide)
 
 
 def variants(
-    launchers: tuple[Callable[[], None], ...] = (_rounding, _sha256, _exact, _products, _draws, _measures, _chains),
+    launchers: tuple[Callable[[], None], ...] = (
+        _rounding,
+        _sha256,
+        _exact,
+        _products,
+        _draws,
+        _measures,
+        _norms,
+        _chains,
+    ),
 ) -> list[Variant]:
     """Return every variant, each once."""
     found: dict[tuple[str, str], Variant] = {}
@@ -203,11 +240,11 @@ def variants(
 
 
 def _functions() -> list[JITFunction[Any]]:
-    from counterfoil_core.kernels.cuda import chains, exact, measures, philox, products, rounding, sha256
+    from counterfoil_core.kernels.cuda import chains, exact, measures, norms, philox, products, rounding, sha256
 
     return [
         value
-        for module in (chains, exact, measures, philox, products, rounding, sha256)
+        for module in (chains, exact, measures, norms, philox, products, rounding, sha256)
         for value in vars(module).values()
         if isinstance(value, JITFunction)
     ]

@@ -9,7 +9,7 @@ import torch
 
 from counterfoil_core.arithmetic.families import magnitude
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cuda.measures import measures, top
+from counterfoil_core.kernels.cuda.measures import largest_gate, largest_of_products, measures, top
 from support.definite_reference import wild
 from support.triton_device import DEVICES, ON_DEVICE
 
@@ -55,7 +55,7 @@ def test_rules_ask_the_kernel(device: str, turned: bool, monkeypatch: pytest.Mon
         sizes = magnitude.matrix_sizes(x[1])
         found = [magnitude.energy(x, 1), magnitude.energy(x, 2), magnitude.energy(x[0], 0), sizes.rows.total]
         found += [sizes.columns.squares, magnitude.along(x, 2).largest, magnitude.along(x, 1).squares]
-        found += [torch.as_tensor(magnitude.largest_energy(x, axis), dtype=torch.float64) for axis in (1, 2)]
+        found += [torch.tensor(float(magnitude.largest_energy(x, axis)), dtype=torch.float64) for axis in (1, 2)]
         return [one.cpu() for one in found]
 
     expected = asked()
@@ -63,3 +63,24 @@ def test_rules_ask_the_kernel(device: str, turned: bool, monkeypatch: pytest.Mon
         monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
     for one, other in zip(asked(), expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-13, atol=0.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_gates(device: str, dtype: torch.dtype) -> None:
+    random = torch.Generator().manual_seed(4)
+    g, x = (torch.randn(3001, dtype=torch.float64, generator=random).to(dtype) for _ in range(2))
+    wide, argument = g.double(), x.double().abs()
+    expected = (wide.abs() * (1.0 + 0.4 * argument * (1.0 + 0.1 * argument * argument))).max()
+    assert float(largest_gate(g.to(device), x.to(device), 0.4, 0.1)) == pytest.approx(float(expected), rel=1e-15)
+    g[77] = math.nan
+    assert math.isnan(float(largest_gate(g.to(device), x.to(device), 0.4, 0.1)))
+
+
+@pytest.mark.parametrize("lengths", [(1, 1), (700, 3), (20, 1030)])
+def test_products_of_one_batch_meet(device: str, lengths: tuple[int, int]) -> None:
+    """The largest row of one matrix and the largest column of another are not multiplied."""
+    random = torch.Generator().manual_seed(4)
+    one, other = (torch.rand(5, length, dtype=torch.float64, generator=random) for length in lengths)
+    one[2, -1], other[4, -1] = 3.0, 3.0
+    found = largest_of_products(one.to(device), other.to(device))
+    assert float(found) == float((one.amax(1) * other.amax(1)).max())

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from counterfoil_core.kernels.cpu.rounding import CpuKernel
-from counterfoil_core.kernels.cuda.rounding import BLOCK, TritonKernel
+from counterfoil_core.kernels.cuda.rounding import BLOCK, SLOTS, Directions, GridChoice, Pass, Slot, TritonKernel
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.grid import Grid
 from counterfoil_core.kernels.result import Rounded
 from support.kernelrules import fingerprint
@@ -63,3 +64,45 @@ def test_fingerprints_of_integers(device: str, dtype: torch.dtype) -> None:
     assert TritonKernel().fingerprint(values.to(device), KEY) == expected
     values[2] += 1
     assert TritonKernel().fingerprint(values.to(device), KEY) != expected
+
+
+@pytest.mark.parametrize("logged", [1, 33, 700, 3000])
+def test_directions_of_a_log(device: str, logged: int) -> None:
+    """Of few elements in many blocks, and of more than a program looks at at once: as each by itself."""
+    count, grid = 3000, Grid(2, 24, 8, 30)
+    random = np.random.default_rng(logged)
+    values = random.standard_normal(count)
+    indices = np.sort(random.choice(count, logged, replace=False))
+    ups = random.random(logged) < 0.5
+    near = values.copy()
+    # Half of them lie on a midpoint, a quarter 2 tau from one, the others wherever they are.
+    quantum = 2.0 ** (np.maximum(np.frexp(values)[1] - 1, grid.floor_biased - 1023) - 23)
+    middles = np.floor(values / quantum) * quantum + quantum / 2
+    near[indices[::2]] = middles[indices[::2]]
+    near[indices[1::4]] = middles[indices[1::4]] + 2 * grid.tau
+    plain = near.copy()
+    CpuKernel(1).round(plain, grid, grid.tau, KEY)
+    expected = plain.copy()
+    remainder = near - plain
+    turns = (np.abs(quantum / 2 - np.abs(remainder)) <= 2 * grid.tau)[indices] & (ups != (remainder < 0)[indices])
+    turned = indices[turns]
+    expected[turned] = (plain + np.copysign(quantum, remainder))[turned]
+    assert logged == 1 or 0 < turns.sum() < logged
+    slot = torch.zeros(SLOTS, dtype=torch.int64)
+    slot[Slot.KEY], slot[Slot.GIVEN] = int(np.uint64(KEY).astype(np.int64)), 2
+    slot, flat = slot.to(device), torch.from_numpy(near.copy()).to(device)
+    own, before = (torch.zeros(logged, dtype=torch.int64, device=device) for _ in range(2))
+    log = torch.from_numpy(indices * 2 + ups).to(device)
+    # 4.5, which is root of 9 times 1.5: its E is 2.
+    nine = torch.tensor(9.0, dtype=torch.float64, device=device)
+    scale = DeviceNumber.read(nine).sqrt() * (DeviceNumber.read(nine) / 6)
+    choice = GridChoice(scale, 8, 30, Directions(log, own, before, 30))
+    cursor, entries = (torch.zeros(n, dtype=torch.int64, device=device) for n in (1, 2 * count))
+    Pass(24, 32).round(flat, slot, entries, cursor, choice=choice)
+    assert flat.cpu().numpy().tobytes() == expected.tobytes()
+    assert own.cpu().numpy().tobytes() == near[indices].tobytes()
+    assert before.cpu().numpy().tobytes() == plain[indices].tobytes()
+    told = slot.cpu().numpy()
+    assert told[Slot.FINGERPRINT] == np.uint64(fingerprint(expected.tolist(), KEY)).astype(np.int64)
+    assert (told[Slot.SCALE : Slot.SCALE + 1].view(np.float64)[0], told[Slot.EXPONENT]) == (float(scale), 2)
+    assert float(scale) == 4.5

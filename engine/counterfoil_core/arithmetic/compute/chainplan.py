@@ -62,7 +62,7 @@ class ChainUnit:
         run: RunChain,
     ) -> None:
         self.end = end
-        self._chain = chain
+        self.chain = chain
         self._prepared = prepared
         self._ended = _ended(prepared)
         self._first_used = first_used
@@ -74,7 +74,7 @@ class ChainUnit:
         """Execute it, as :meth:`Unit.advance`."""
         for number in self._first_used:
             frame.load(number)
-        values, chain = frame.values, self._chain
+        values, chain = frame.values, self.chain
         operands = [frame.given(o.value) if o.dtype == "float32" else values[o.value] for o in chain.operands]
         scalars = [values[one.number] if isinstance(one, Value) else one for one in chain.scalars]
         made = self._run(chain, operands, scalars, frame.rounder)
@@ -93,7 +93,7 @@ class ChainUnit:
 
     def _one_by_one(self, frame: Frame) -> None:
         """Execute its operators; of what they take and give only that lies in full size which is still needed."""
-        values, chain = frame.values, self._chain
+        values, chain = frame.values, self.chain
         lent = {o.value for o in chain.operands if o.dtype == "float32" and values[o.value] is None}
         freed = lent.union(chain.internal, self._dying) - set(self._final)
         stored = {item.value for item in chain.results if item.dtype == "float32"}

@@ -23,9 +23,9 @@ from counterfoil_core.base.generators import finish
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE
+from counterfoil_core.kernels.devicenumber import number_on
 from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
-from counterfoil_core.kernels.exact.single import number_on
 from counterfoil_core.operators.node import TensorType, Value
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.places import PlaceSort
@@ -260,10 +260,12 @@ class _StepFrame(Frame):
         """Keep a value as the new state that it is, and free it."""
         described = self._program.types[number]
         assert described is not None
-        tensor = stored_tensor(self.values[number], described)
+        value = self.values[number]
         if self.ahead is not None and described.floating:
-            self.keep(number, tensor, finite=largest_bits(tensor))
+            tensor, top = stored_and_largest(value, described)
+            self.keep(number, tensor, finite=top)
             return
+        tensor = stored_tensor(value, described)
         self.keep(number, tensor, finite=not described.floating or all_finite(tensor))
 
     def keep(self, number: int, tensor: Tensor, *, finite: bool | Tensor) -> None:
@@ -364,13 +366,19 @@ def _on(device: torch.device, tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return buffers.empty(tensor.shape, dtype).copy_(tensor)
 
 
-def largest_bits(tensor: Tensor) -> Tensor:
-    """Return the bits of the largest magnitude of a float32 tensor on a device, int32 ``[1]``, without waiting."""
-    if not tensor.numel():
-        return torch.zeros(1, dtype=torch.int32, device=tensor.device)
-    from counterfoil_core.kernels.cuda import exact
+def stored_and_largest(tensor: Tensor, described: TensorType) -> tuple[Tensor, Tensor]:
+    """Return a floating-point state tensor on a device as it is stored, and the bits of its largest magnitude.
 
-    return exact.largest(tensor, (1, 1, 1, tensor.numel()))
+    Nobody waits for the device; the bits are int32 ``[1]``.
+    """
+    if not tensor.numel():
+        return stored_tensor(tensor, described), torch.zeros(1, dtype=torch.int32, device=tensor.device)
+    from counterfoil_core.kernels.cuda import chains, exact
+
+    if tensor.dtype is torch.float64:
+        return chains.narrow(tensor.contiguous())
+    stored = stored_tensor(tensor, described)
+    return stored, exact.largest(stored, (1, 1, 1, stored.numel()))
 
 
 def all_finite(tensor: Tensor) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +24,7 @@ from counterfoil_core.arithmetic.families.parts import (
 )
 from counterfoil_core.kernels.cpu import convolutionloops, formulas
 from counterfoil_core.kernels.cpu.measures import ALL, SQUARES, TOTAL
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact import convolutions
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.geometry import Geometry
@@ -98,7 +98,7 @@ def _per_axis(value: Sequence[int], x: Tensor) -> list[int]:
 
 def _compiled_window(
     x: Tensor, weight: Tensor, arguments: Arguments, groups: int, result: Tensor | None
-) -> Tensor | float | None:
+) -> Tensor | DeviceNumber | float | None:
     """Return what :func:`largest_window` does, by the transposed kernel into ``result`` where that is given.
 
     None where no compiled pass takes the lengths.
@@ -122,7 +122,7 @@ def _compiled_window(
     return largest_window(x, groups, axes, transposed=result is not None)
 
 
-def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
+def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | DeviceNumber | float:
     """Largest sum of squares under a position of the kernel, per group: ``[groups]``, or that of the only one."""
     tops = _compiled_window(x, weight, arguments, groups, None)
     if tops is not None:
@@ -146,7 +146,9 @@ def _window_energy(x: Tensor, weight: Tensor, arguments: Arguments, groups: int)
     return _largest_of_group(result)
 
 
-def _scattered_energy(g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int) -> Tensor | float:
+def _scattered_energy(
+    g: Tensor, like: Tensor, weight: Tensor, arguments: Arguments, groups: int
+) -> Tensor | DeviceNumber | float:
     """The same of all elements of ``g`` that the transposed kernel brings to a position of ``like``."""
     tops = _compiled_window(g, weight, arguments, groups, like)
     if tops is not None:
@@ -177,27 +179,27 @@ def _largest_of_group(squares: Tensor) -> Tensor:
     return flat.amax(1) if flat.numel() else flat.new_zeros(0)
 
 
-def _group_product(squares: Tensor | float, norms: Tensor | float) -> Tensor | float:
+def _group_product(
+    squares: Tensor | DeviceNumber | float, norms: Tensor | DeviceNumber | float
+) -> DeviceNumber | float:
     """Largest over the groups of the root of ``squares`` ``[groups]`` times a norm of ``norms`` ``[groups, ...]``.
 
     Either is a number where there is one group.
     """
-    if isinstance(squares, Tensor):
-        if squares.numel() == 0:
-            return 0.0
-        squares = squares.sqrt()
-    else:
-        squares = math.sqrt(squares)
+    if any(isinstance(one, Tensor) and one.numel() == 0 for one in (squares, norms)):
+        return 0.0
     if isinstance(norms, Tensor):
-        if norms.numel() == 0:
-            return 0.0
-        # Of one group it is one number, which beside the CPU is a tensor all the same.
-        norms = norms.flatten(1).amax(1) if norms.dim() else norms
-    product = squares * norms
-    return top_of(product) if isinstance(product, Tensor) else product
+        norms = norms.flatten(1).amax(1)
+    if isinstance(squares, Tensor) and isinstance(norms, Tensor):
+        return top_of(squares.sqrt() * norms)
+    return root(_only(squares)) * _only(norms)
 
 
-def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
+def _only(of_group: Tensor | DeviceNumber | float) -> DeviceNumber | float:
+    return top_of(of_group) if isinstance(of_group, Tensor) else of_group
+
+
+def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | DeviceNumber | float:
     """Norms of all that is summed for one output channel, ``[groups, O / groups]``, or the largest of one group."""
     if groups == 1 and weight.numel():
         return root(along(weight, 0, SQUARES).top(SQUARES))
@@ -205,7 +207,7 @@ def _output_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
     return vector_norm(weight.reshape(groups, weight.shape[0] // groups, -1), 2)
 
 
-def _input_channel_norms(weight: Tensor, groups: int) -> Tensor | float:
+def _input_channel_norms(weight: Tensor, groups: int) -> Tensor | DeviceNumber | float:
     """The same for one input channel."""
     if groups == 1 and weight.numel():
         return root(along(weight, 1, SQUARES).top(SQUARES))

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.families.magnitude import largest
+from counterfoil_core.arithmetic.families.magnitude import largest, top_of
 from counterfoil_core.arithmetic.families.parts import Definition, Form, Outputs, Run, Scale, ScaleRule, add
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.sums import total_by_place
 from counterfoil_core.operators import sums
@@ -39,20 +40,16 @@ def _scatter(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     return [add(largest(arguments["self"]), largest(met))]
 
 
-def _most_repeats(indices: Tensor, count: int) -> Tensor | int:
+def _most_repeats(indices: Tensor, count: int) -> DeviceNumber | float:
     """How often the most frequent of the indices ``[n]``, below ``count``, occurs."""
     if not indices.numel():
-        return 0
+        return 0.0
     if indices.device.type == "cpu":
-        # As a float64 number: a number of Python times an int64 tensor is float32.
-        return torch.bincount(indices, minlength=1).amax().double()
+        return top_of(torch.bincount(indices, minlength=1))
     # There a count of each value would wait for the device, to learn how many values there are.
     places = indices.long()
-    return (
-        torch.zeros(count, dtype=torch.int64, device=indices.device)
-        .index_add(0, places, torch.ones_like(places))
-        .amax()
-        .double()
+    return top_of(
+        torch.zeros(count, dtype=torch.int64, device=indices.device).index_add(0, places, torch.ones_like(places))
     )
 
 

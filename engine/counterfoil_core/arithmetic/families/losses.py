@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from counterfoil_core.arithmetic.families.magnitude import largest, largest_of_new
+from counterfoil_core.arithmetic.families.magnitude import largest, largest_of_new, top_of
 from counterfoil_core.arithmetic.families.parts import (
     Form,
     Outputs,
@@ -56,7 +56,7 @@ def _binary_cross_entropy(arguments: Arguments, outputs: Outputs) -> Sequence[Sc
     x = arguments["self"].double()
     if not x.numel():
         return [0.0]
-    logarithm = torch.maximum(x.log().abs(), torch.log1p(-x).abs()).amax().clamp(1.0, _LARGEST_LOGARITHM)
+    logarithm = top_of(torch.maximum(x.log().abs(), torch.log1p(-x).abs()).amax().clamp(1.0, _LARGEST_LOGARITHM))
     weight = 1.0 if arguments["weight"] is None else largest(arguments["weight"])
     terms = float(x.numel()) if arguments["reduction"] == 2 else 1.0
     return [logarithm * (1.0 + 2.0 * largest(arguments["target"])) * weight * terms]

@@ -24,6 +24,7 @@ from counterfoil_core.arithmetic.families.magnitudecache import Known, Matrices
 from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu import formulas, measures
 from counterfoil_core.kernels.cpu.measures import ALL, LARGEST, PART, SQUARES, TOTAL, measure
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact.geometry import runs
 
 _BLOCKS = 16
@@ -76,9 +77,11 @@ class Magnitudes:
         """Euclidean norms."""
         return self.squares.sqrt()
 
-    def top(self, kind: int) -> Tensor | float:
+    def top(self, kind: int) -> DeviceNumber | float:
         """Return the largest of one kind, LARGEST, TOTAL or SQUARES of :mod:`.kernels.cpu.measures`."""
-        return top_of((self.largest, self.total, self.squares)[kind]) if self.tops is None else self.tops[kind]
+        if self.tops is not None:
+            return DeviceNumber.read(self.tops[kind])
+        return top_of((self.largest, self.total, self.squares)[kind])
 
 
 def _measured_there(x: Tensor, kept: Sequence[int]) -> Magnitudes | None:
@@ -230,14 +233,14 @@ class Measured:
         return Vectors(self._found, self.columns_at, self.shape[2], self.tops[3:], self._kind)
 
 
-def top_of(x: Tensor) -> Tensor | float:
+def top_of(x: Tensor) -> DeviceNumber | float:
     """Return the largest of some magnitudes; a number where that costs no transfer."""
     if not x.numel():
         return 0.0
-    return float(x.amax()) if x.device.type == "cpu" else x.amax().double()
+    return float(x.amax()) if x.device.type == "cpu" else DeviceNumber.read(x.amax())
 
 
-def largest(value: Any) -> Tensor | float:
+def largest(value: Any) -> DeviceNumber | float:
     """Return max |value| of a tensor or number; 0 for an empty tensor and for None; not a number stays so."""
     if not isinstance(value, Tensor):
         return 0.0 if value is None else abs(float(value))
@@ -253,12 +256,12 @@ def largest(value: Any) -> Tensor | float:
     return top
 
 
-def largest_of_new(value: Tensor | None) -> Tensor | float:
+def largest_of_new(value: Tensor | None) -> DeviceNumber | float:
     """Return what :func:`largest` does, of a tensor that nothing can be known of: one that was just computed."""
     return 0.0 if value is None or value.numel() == 0 else _largest(value, _setting.get().threads)
 
 
-def _largest(value: Tensor, threads: int) -> Tensor | float:
+def _largest(value: Tensor, threads: int) -> DeviceNumber | float:
     if _fast(value) and value.is_contiguous():
         return measures.largest(value.data_ptr(), value.numel(), value.itemsize, threads)
     if not value.is_floating_point():
@@ -269,8 +272,8 @@ def _largest(value: Tensor, threads: int) -> Tensor | float:
         top = top_there(value)
     else:
         low, high = torch.aminmax(value)
-        top = torch.maximum(-low, high).double()
-    return float(top) if value.device.type == "cpu" else top
+        top = torch.maximum(-low, high)
+    return float(top) if value.device.type == "cpu" else DeviceNumber.read(top)
 
 
 def along(x: Tensor, axis: int, kind: int = ALL) -> Magnitudes | Vectors:
@@ -342,7 +345,7 @@ def energy(x: Tensor, axis: int) -> Tensor:
     return squares.reshape((*x.shape[:axis], *x.shape[axis + 1 :]))
 
 
-def largest_energy(x: Tensor, axis: int) -> Tensor | float:
+def largest_energy(x: Tensor, axis: int) -> DeviceNumber | float:
     """Return the largest of the sums of squares over one axis."""
     axis %= x.dim()
     summed = _summed(x, axis)
@@ -353,7 +356,7 @@ def largest_energy(x: Tensor, axis: int) -> Tensor | float:
     return found.tops[2 if of_rows else 5]
 
 
-def largest_energy_product(first: Tensor, second: Tensor) -> Tensor | float:
+def largest_energy_product(first: Tensor, second: Tensor) -> DeviceNumber | float:
     """Return the largest sum of squares of a row of the first times that of a column of the second, in one matrix.
 
     Args:
@@ -362,7 +365,12 @@ def largest_energy_product(first: Tensor, second: Tensor) -> Tensor | float:
     """
     one, other = _summed(first, 2), _summed(second, 1)
     if one is None or other is None:
-        return top_of(energy(first, 2).amax(1) * energy(second, 1).amax(1))
+        rows, columns = energy(first, 2), energy(second, 1)
+        if not devices.triton_reaches(first.device):
+            return top_of(rows.amax(1) * columns.amax(1))
+        from counterfoil_core.kernels.cuda.measures import largest_of_products
+
+        return DeviceNumber.read(largest_of_products(rows.contiguous(), columns.contiguous()))
     # Of each matrix the largest of a row lies before the largest of a column.
     count = first.shape[0]
     places = [found.address(0 if of_rows else found.shape[0]) for found, of_rows in (one, other)]
@@ -527,7 +535,7 @@ def normalised_sizes(x: Tensor, mean: Tensor, factor: Tensor) -> Sizes | Measure
     return Sizes(*parts)
 
 
-def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor | float:
+def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> DeviceNumber | float:
     """Return the largest of ``abs(g) * (1 + slope * abs(x) * (1 + cubic * x * x))``.
 
     Args:
@@ -542,6 +550,10 @@ def largest_product(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor 
         first, second = g.contiguous(), x.contiguous()
         addresses, threads = (first.data_ptr(), second.data_ptr()), _setting.get().threads
         return measures.largest_gate(*addresses, first.numel(), first.itemsize, slope, cubic, threads)
+    if devices.triton_reaches(g.device) and g.dtype in _FLOATING and g.dtype == x.dtype and g.shape == x.shape:
+        from counterfoil_core.kernels.cuda.measures import largest_gate
+
+        return DeviceNumber.read(largest_gate(g.contiguous(), x.contiguous(), slope, cubic))
     wide, argument = g.double(), x.double()
     return _largest(wide * (1.0 + slope * argument.abs() * (1.0 + cubic * argument * argument)), 1)
 

@@ -35,8 +35,11 @@ from counterfoil_core.arithmetic.families.parts import (
     natively,
     total,
 )
+from counterfoil_core.kernels import devices
 from counterfoil_core.kernels.cpu import formulas, norms
 from counterfoil_core.kernels.cpu.measures import LARGEST, TOTAL
+from counterfoil_core.kernels.devicenumber import DeviceNumber
+from counterfoil_core.kernels.exact.geometry import runs
 from counterfoil_core.operators.sums import Arguments
 
 # Scales of batch, layer and group norm, and of their gradients.
@@ -49,15 +52,14 @@ def _batch_norm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]
     """
     x, weight, bias = arguments["input"], arguments["weight"], arguments["bias"]
     save_rstd = outputs[2]
-    x_sizes = channels(x, 1)
     if save_rstd is None or save_rstd.numel() == 0:  # evaluation: running statistics are used, nothing is saved
+        x_sizes = channels(x, 1)
         rstd = torch.rsqrt(arguments["running_var"] + arguments["eps"])
         size = top_of(_times((x_sizes.largest + arguments["running_mean"].abs()) * rstd, weight))
         kept = [largest(arguments[name]) for name in ("running_mean", "running_var")][: len(outputs) - 3]
         return [add(size, largest(bias)), 0.0, 0.0, *kept]
     others = [bias, *(arguments[name] for name in ("running_mean", "running_var") if len(outputs) == 5)]
-    size, deviation, quotient, square, *tops = _norm_terms(x_sizes, save_rstd, weight, others)
-    top = x_sizes.top(LARGEST)
+    size, deviation, quotient, square, top, *tops = _norm_terms(x, 1, save_rstd, weight, others)
     scales: list[Scale] = [add(2.0 * size, tops[0]), top, deviation]
     if len(outputs) == 5:
         scales.append(add(tops[1], top))
@@ -73,6 +75,9 @@ def _batch_norm_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequen
     else:
         mean, rstd = arguments["running_mean"], torch.rsqrt(arguments["running_var"] + arguments["eps"])
     # The gradients are sums of g and of g (x - mean): what is taken off x is exact but for its last bit.
+    there = _gradient_sizes_there(g, x, 1, mean, rstd, weight, projects=bool(trained))
+    if there is not None:
+        return [None if output is None else size for size, output in zip(there, outputs, strict=True)]
     g_sizes = channels(g, 1)
     x_sizes = _channel_deviations(x, mean)
     scales: list[Scale] = [None, None, None]
@@ -93,11 +98,18 @@ def _layer_norm_backward_scale(arguments: Arguments, outputs: Outputs) -> Sequen
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
     rstd = arguments["rstd"].flatten()
     g, x = (arguments[name].reshape(rstd.numel(), -1) for name in ("grad_out", "input"))
-    normalised = normalised_sizes(x[None], arguments["mean"].flatten(), rstd)
+    mean, weight = arguments["mean"].flatten(), arguments["weight"]
+    of_row = _gradient_sizes_there(g, x, 0, mean, rstd)
+    of_column = None if of_row is None else _gradient_sizes_there(g, x, 1, mean, rstd, by_terms=True)
+    if of_row is not None and of_column is not None:
+        factor = 1.0 if weight is None else largest(weight)
+        found = [of_row[0] * factor, *of_column[1:]]
+        return [None if output is None else size for size, output in zip(found, outputs, strict=True)]
+    normalised = normalised_sizes(x[None], mean, rstd)
     sizes = matrix_sizes(g)
     one, other = _columns(sizes), _columns(normalised)
     return [
-        None if outputs[0] is None else _row_gradient_scale(sizes, normalised, rstd, arguments["weight"], g.shape[1]),
+        None if outputs[0] is None else _row_gradient_scale(sizes, normalised, rstd, weight, g.shape[1]),
         None if outputs[1] is None else _largest_norms(one, other),
         None if outputs[2] is None else one.top(TOTAL),
     ]
@@ -131,25 +143,75 @@ def _times(values: Tensor, weight: Tensor | None) -> Tensor:
 
 
 def _norm_terms(
-    sizes: Magnitudes | Vectors, rstd: Tensor, weight: Tensor | None, others: Sequence[Tensor | None] = ()
-) -> Sequence[Tensor | float]:
-    """Return the largest X r abs(w), r (1 + X r), X / r and X X over rows or channels, given their sizes.
+    x: Tensor, axis: int, rstd: Tensor, weight: Tensor | None, others: Sequence[Tensor | None] = ()
+) -> Sequence[DeviceNumber | float]:
+    """Return the largest X r abs(w), r (1 + X r), X / r, X X and X over rows or channels.
 
     Behind them come the largest magnitudes of others.
 
     Args:
-        sizes: Sizes of the argument; X is the largest magnitude.
+        x: The argument; X is the largest magnitude of a row or channel.
+        axis: Its axis of these.
         rstd: ``[n]``: the reciprocal deviations r.
         weight: ``[n]``: w; None for 1.
         others: ``[n]`` each; None for 0.
     """
+    lengths = _lengths_there(axis, x, rstd, weight)
+    if lengths is not None:
+        from counterfoil_core.kernels.cuda.norms import norm_sizes
+
+        found = norm_sizes(x.contiguous(), lengths, rstd.contiguous(), weight)
+        return [*map(DeviceNumber.read, found), *map(largest, others)]
+    sizes = channels(x, axis)
     if isinstance(sizes, Vectors) and all(one is None or _wide(one, sizes.count) for one in (rstd, weight, *others)):
         places = (0 if one is None else one.data_ptr() for one in (weight, *others))
-        return formulas.norm(sizes.count, sizes.address, rstd.data_ptr(), *places)
+        first, *tops = formulas.norm(sizes.count, sizes.address, rstd.data_ptr(), *places)
+        return [first, *tops[:3], sizes.top(LARGEST), *tops[3:]]
     top = sizes.largest
     size = top * rstd
     parts = (_times(size, weight), rstd * (1.0 + size), top / rstd, top * top)
-    return [*map(top_of, parts), *map(largest, others)]
+    return [*map(top_of, parts), sizes.top(LARGEST), *map(largest, others)]
+
+
+def _lengths_there(axis: int, x: Tensor, *others: Tensor | None) -> Sequence[int] | None:
+    """Return how a kernel of Triton's takes the positions along an axis, and all else as their terms; None if none."""
+    if not devices.triton_reaches(x.device) or not all(one is None or _is_full(one) for one in (x, *others)):
+        return None
+    from counterfoil_core.kernels.cuda.measures import takes
+
+    lengths = runs(x.shape, [other for other in range(x.dim()) if other != axis])
+    return lengths if len(lengths) <= 4 and takes(lengths) else None
+
+
+def _is_full(x: Tensor) -> bool:
+    return x.dtype is torch.float64 and x.numel() > 0
+
+
+def _gradient_sizes_there(
+    g: Tensor,
+    x: Tensor,
+    axis: int,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None = None,
+    *,
+    projects: bool = True,
+    by_terms: bool = False,
+) -> Sequence[DeviceNumber] | None:
+    """Return what :func:`_gradient_terms` does, and the largest sum of magnitudes of the gradient.
+
+    None where there is no kernel for it. With ``by_terms`` mean and r are those of the other axis; the first one is 0.
+    """
+    lengths = _lengths_there(axis, g, x, mean, rstd, weight)
+    if lengths is None:
+        return None
+    from counterfoil_core.kernels.cuda.norms import gradient_sizes
+
+    found = gradient_sizes(
+        g.contiguous(), x.contiguous(), lengths, mean.contiguous(), rstd.contiguous(), weight, projects=projects,
+        by_terms=by_terms,
+    )  # fmt: skip
+    return [*map(DeviceNumber.read, found)]
 
 
 def _wide(x: Tensor, count: int) -> bool:
@@ -166,7 +228,7 @@ def _gradient_terms(
     *,
     normalised: bool = False,
     projects: bool = True,
-) -> Sequence[Tensor | float]:
+) -> Sequence[DeviceNumber | float]:
     """Return the largest r (2 G + H n h / length) abs(w) and n h over rows or channels.
 
     H is the largest magnitude of the normalised argument, h and n the norms of that and of the gradient.
@@ -219,10 +281,9 @@ def _row_norm_scales(x: Tensor, arguments: Arguments, outputs: Outputs) -> Seque
     """Scales of a norm over the rows of ``x`` ``[rows, n]``, whose outputs are (result, mean, rstd)."""
     rstd = outputs[2]
     assert rstd is not None
-    sizes = channels(x, 0)
-    size, deviation, *_ = _norm_terms(sizes, rstd.flatten(), None)
+    size, deviation, _, _, top = _norm_terms(x, 0, rstd.flatten(), None)
     factor = largest(arguments["weight"]) if arguments["weight"] is not None else 1.0
-    return [add(2.0 * size * factor, largest(arguments["bias"])), sizes.top(LARGEST), deviation]
+    return [add(2.0 * size * factor, largest(arguments["bias"])), top, deviation]
 
 
 def _columns(sizes: Sizes | Measured) -> Magnitudes | Vectors:
@@ -235,7 +296,7 @@ def _rows_of(sizes: Sizes | Measured) -> Magnitudes | Vectors:
     return sizes.row_vectors() if isinstance(sizes, Measured) else sizes.rows
 
 
-def _largest_norms(one: Magnitudes | Vectors, other: Magnitudes | Vectors) -> Tensor | float:
+def _largest_norms(one: Magnitudes | Vectors, other: Magnitudes | Vectors) -> DeviceNumber | float:
     """Return the largest product of two norms of the same place."""
     if isinstance(one, Vectors) and isinstance(other, Vectors):
         return formulas.roots(one.count, one.address + 16 * one.count, other.address + 16 * other.count)
@@ -244,7 +305,7 @@ def _largest_norms(one: Magnitudes | Vectors, other: Magnitudes | Vectors) -> Te
 
 def _row_gradient_scale(
     g: Sizes | Measured, normalised: Sizes | Measured, rstd: Tensor, weight: Tensor | None, length: int
-) -> Tensor | float:
+) -> DeviceNumber | float:
     """Scale of the input's gradient: of g ``[rows, length]``, its mean, and its projection on the normalised row."""
     top = _gradient_terms(_rows_of(g), _rows_of(normalised), rstd, None, length, normalised=True)[0]
     return top * (1.0 if weight is None else largest(weight))
@@ -336,6 +397,11 @@ def _layer_norm_form(run: Run, a: Arguments) -> Any:
     """Layer norm in two passes."""
     if run is natively and norms.takes_layer_norm(a):
         return norms.layer_norm(a)
+    if run is natively and devices.triton_reaches(a["input"].device):
+        from counterfoil_core.kernels.cuda import norms as norms_there
+
+        if norms_there.takes_layer_norm(a):
+            return norms_there.layer_norm(a)
     x = a["input"]
     inner = len(a["normalized_shape"])
     axes = list(range(x.dim() - inner, x.dim()))
@@ -359,6 +425,11 @@ def _layer_norm_backward_form(run: Run, a: Arguments) -> Any:
     """Gradients of layer norm: rows for the input's, columns for weight and bias."""
     if run is natively and norms.takes_layer_norm_backward(a):
         return norms.layer_norm_backward(a)
+    if run is natively and devices.triton_reaches(a["input"].device):
+        from counterfoil_core.kernels.cuda import norms as norms_there
+
+        if norms_there.takes_layer_norm(a):
+            return norms_there.layer_norm_backward(a)
     g, x, mask = a["grad_out"], a["input"], a["output_mask"]
     outer = x.dim() - len(a["normalized_shape"])
     columns, rows = list(range(outer)), list(range(outer, x.dim()))

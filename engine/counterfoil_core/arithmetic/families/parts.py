@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.families.memoryreuse import product
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
 from counterfoil_core.operators.sums import Arguments
@@ -23,8 +24,8 @@ Definition = Callable[[Arguments, Profile], Any]
 
 Outputs = Sequence[Tensor | None]
 """What it made of them, before rounding."""
-Scale = Tensor | float | None
-"""S of an output: a number, or a zero-dimensional tensor; None for an output without floating-point values."""
+Scale = DeviceNumber | float | None
+"""S of an output; None for an output without floating-point values."""
 ScaleRule = Callable[[Arguments, Outputs], Sequence[Scale]]
 """Gives the scale of each output."""
 
@@ -38,9 +39,9 @@ def vector_norm(x: Tensor, dims: Sequence[int] | int, order: float = 2.0) -> Ten
     return result
 
 
-def root(square: Tensor | float) -> Tensor | float:
+def root(square: DeviceNumber | float) -> DeviceNumber | float:
     """Return the square root."""
-    return square.sqrt() if isinstance(square, Tensor) else math.sqrt(square)
+    return square.sqrt() if isinstance(square, DeviceNumber) else math.sqrt(square)
 
 
 def floating_tensors(arguments: Arguments) -> list[Tensor]:
@@ -48,19 +49,19 @@ def floating_tensors(arguments: Arguments) -> list[Tensor]:
     return [value for value in arguments.values() if isinstance(value, Tensor) and value.is_floating_point()]
 
 
-def add(*parts: Tensor | float) -> Tensor | float:
-    """Return the sum of numbers and zero-dimensional tensors, from the left; what adds nothing asks no device to."""
-    total: Tensor | float = 0.0
+def add(*parts: DeviceNumber | float) -> DeviceNumber | float:
+    """Return the sum of numbers, from the left; what adds nothing asks no device to."""
+    total: DeviceNumber | float = 0.0
     for part in parts:
         if isinstance(total, float) and total == 0.0:
             total = part
-        elif isinstance(part, Tensor) or part != 0.0:
+        elif isinstance(part, DeviceNumber) or part != 0.0:
             total = total + part
     return total
 
 
-def times(size: Tensor | float, factor: float) -> Tensor | float:
-    """Return the product of a number or zero-dimensional tensor with a number's magnitude; with 1 it stays."""
+def times(size: DeviceNumber | float, factor: float) -> DeviceNumber | float:
+    """Return the product of a number with another one's magnitude; with 1 it stays."""
     return size if abs(factor) == 1.0 else size * abs(factor)
 
 

@@ -19,6 +19,7 @@ from counterfoil_core.arithmetic.families.parts import (
     root,
     times,
 )
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact import products
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
@@ -32,7 +33,7 @@ def _mm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     if "vec" in arguments or "tensor" in arguments:
         matrix = arguments.get("mat", arguments["self"])
         vector = arguments["vec"] if "vec" in arguments else arguments["tensor"]
-        product: Tensor | float = root(largest_energy(matrix, -1) * largest_energy(vector, 0))
+        product: DeviceNumber | float = root(largest_energy(matrix, -1) * largest_energy(vector, 0))
         added = arguments["self"] if "mat" in arguments else None
     else:
         first = arguments.get("mat1", arguments["self"])
@@ -52,7 +53,7 @@ def _bmm_scale(arguments: Arguments, outputs: Outputs) -> Sequence[Scale]:
     first = arguments.get("batch1", arguments["self"])
     second = arguments["batch2"] if "batch2" in arguments else arguments["mat2"]
     if first.numel() == 0 or second.numel() == 0:
-        product: Tensor | float = 0.0
+        product: DeviceNumber | float = 0.0
     else:
         product = root(largest_energy_product(first, second))
     if "batch1" not in arguments:

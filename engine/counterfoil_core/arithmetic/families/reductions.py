@@ -34,6 +34,7 @@ from counterfoil_core.arithmetic.families.parts import (
     vector_norm,
 )
 from counterfoil_core.kernels.cpu.measures import TOTAL
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact import sums as exact_sums
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators import sums
@@ -99,14 +100,14 @@ def _axes(arguments: Arguments, x: Tensor) -> list[int]:
     return [dims] if isinstance(dims, int) else list(dims)
 
 
-def _total(x: Tensor, axes: Sequence[int]) -> Tensor | float:
+def _total(x: Tensor, axes: Sequence[int]) -> DeviceNumber | float:
     """Largest sum of magnitudes over the axes."""
     if x.numel() == 0:
         return 0.0
     if not x.is_floating_point():
         x = x.to(torch.float64)
     if not x.dim():
-        return x.abs().double()
+        return top_of(x.abs())
     kept = [axis for axis in range(x.dim()) if axis not in {a % x.dim() for a in axes}]
     if len(kept) == 1:
         return along(x, kept[0], TOTAL).top(TOTAL)

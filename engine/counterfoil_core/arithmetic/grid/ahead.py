@@ -32,8 +32,8 @@ from counterfoil_core.arithmetic.grid.replayrounder import Observation, Replayin
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder, Rounder
 from counterfoil_core.base.precision import Precision
 from counterfoil_core.kernels.cpu.rounding import INFINITY
-from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, GridChoice, Pass, Slot
-from counterfoil_core.kernels.exact.single import number_on
+from counterfoil_core.kernels.cuda.rounding import OWN_TYPES, SLOTS, Directions, GridChoice, Pass, Slot
+from counterfoil_core.kernels.devicenumber import DeviceNumber, number_on
 from counterfoil_core.kernels.grid import (
     FLOAT64_BIAS,
     LARGEST_EXPONENT,
@@ -224,7 +224,6 @@ class Ahead:
 class _RoundingAhead(Ahead):
     """What recording and replaying share."""
 
-    _follows = False
     _share_bits = 0
 
     def __init__(self, program: Program, precision: Precision, kernels: Kernels, room: int | None) -> None:
@@ -244,19 +243,23 @@ class _RoundingAhead(Ahead):
             assert scale is not None, "a scale rule gave no scale for a floating-point output"
             contiguous = output.contiguous()
             row = self._row(self._program.site_places[self._site])
-            if isinstance(scale, Tensor):
-                size = scale.to(torch.float64)
+            if isinstance(scale, float):
+                size = DeviceNumber.read(number_on(scale, torch.float64, self.device))
             else:
-                size = number_on(scale, torch.float64, self.device)
+                size = scale
             self._round(contiguous.view(-1), row, size)
             self._site += 1
             result.append(contiguous)
         return result
 
-    def _round(self, flat: Tensor, row: Tensor, scale: Tensor) -> None:
+    def _round(self, flat: Tensor, row: Tensor, scale: DeviceNumber) -> None:
         margin = self._margins[self._site].bits + self._share_bits
-        choice = GridChoice(scale, self._precision.guard_bits, margin, self._follows)
+        choice = GridChoice(scale, self._precision.guard_bits, margin, self._directions())
         self._pass.round(flat, row, self._memory[self._entries :], self._memory[:1], choice=choice)
+
+    def _directions(self) -> Directions | None:
+        """The directions that are taken at the next site; None where no log is followed."""
+        return None
 
     def _is_ordinary(self, rows: Int64Array) -> bool:
         scales = rows[:, Slot.SCALE].copy().view(np.float64)
@@ -331,7 +334,6 @@ class ReplayingAhead(_RoundingAhead):
     watched: Watched | None = None
     """Nor here."""
     _ordinary: ReplayingRounder
-    _follows = True
     _share_bits = _OMISSION_BITS
 
     def __init__(self, program: Program, precision: Precision, kernels: Kernels, room: int | None = None) -> None:
@@ -357,7 +359,7 @@ class ReplayingAhead(_RoundingAhead):
             self.wait()
         if not self._waits:
             parts = [log.indices * 2 + log.ups for log in logs]
-            self._directions = torch.from_numpy(np.concatenate([*parts, np.empty(0, np.int64)])).to(self.device)
+            self._logged = torch.from_numpy(np.concatenate([*parts, np.empty(0, np.int64)])).to(self.device)
 
     def _begin_ordinary(self) -> None:
         self._ordinary.follow(self._key, self._logs, self._forced)
@@ -367,15 +369,15 @@ class ReplayingAhead(_RoundingAhead):
         """What came to light at each rounding site."""
         return self._ordinary.counts if self._waits else self._counts
 
-    def _round(self, flat: Tensor, row: Tensor, scale: Tensor) -> None:
+    def _directions(self) -> Directions:
         first, last = self._ends[self._site], self._ends[self._site + 1]
-        logged = self._directions[first:last]
-        own = self._memory[self._values + first : self._values + last]
-        before = self._memory[self._values + self._gathered + first : self._values + self._gathered + last]
-        # Before the values are rounded in place: a direction is judged by what they were.
-        self._pass.gather(flat, logged, own)
-        super()._round(flat, row, scale)
-        self._pass.direct(flat, logged, own, before, row, self._margins[self._site].bits)
+        own, before = self._values, self._values + self._gathered
+        return Directions(
+            self._logged[first:last],
+            self._memory[own + first : own + last],
+            self._memory[before + first : before + last],
+            self._margins[self._site].bits,
+        )
 
     def _conclude(self, rows: Int64Array, values: Int64Array, entries: Int64Array) -> None:
         own, before = values.view(np.float64).reshape(2, -1)

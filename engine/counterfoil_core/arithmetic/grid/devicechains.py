@@ -19,7 +19,7 @@ from counterfoil_core.arithmetic.grid.chains import Made
 from counterfoil_core.arithmetic.grid.tiles import DTYPES
 from counterfoil_core.kernels.cuda.chains import Instruction, run
 from counterfoil_core.kernels.cuda.zeros import zeros
-from counterfoil_core.kernels.exact.single import constant_on
+from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.program.chains import Chain, ChainOperand, Code
 from counterfoil_core.program.elementwise import Expression
 

@@ -16,6 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from counterfoil_core.kernels.cuda.rounding import INTERPRETED_BLOCK, Slot, is_interpreted, mix, total_of
+from counterfoil_core.kernels.cuda.zeros import zeros
 from counterfoil_core.kernels.devices import device_of
 
 BLOCK = 1024
@@ -119,6 +120,20 @@ def _run_chain(
             tl.static_assert(code[k][0] == "WHERE")
             made = tl.where(a != 0, values[code[k][2]], values[code[k][3]])
         values = values + (made,)  # noqa: RUF005
+
+
+def narrow(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return float64 numbers as float32 ones, and the bits of their largest magnitude.
+
+    Args:
+        x: float64, contiguous and not empty.
+
+    Returns:
+        float32, the shape of ``x``; int32 ``[1]``.
+    """
+    result, top = torch.empty(x.shape, dtype=torch.float32, device=x.device), zeros(1, torch.int32, x.device)
+    run((("NARROW", 0, 0, 0),), [x.view(-1)], [result.view(-1)], [], [], [top], torch.float64)
+    return result, top
 
 
 def run(

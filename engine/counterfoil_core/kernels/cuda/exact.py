@@ -25,6 +25,7 @@ from torch import Tensor
 from counterfoil_core.base.trouble import raise_shortage
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT
 from counterfoil_core.kernels.cuda.zeros import zeros
+from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
 
 TILE = 2048
@@ -331,8 +332,14 @@ def _launch(
         kernel[(-(-rows // high) * -(-columns // wide),)](x, *arguments, **constants, high=high, wide=wide, **OPTIONS)
 
 
-def launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False) -> None:
-    """Launch a kernel over ``x[k0, r0, k1, r1]``; ``whole``: its programs take all terms of their groups."""
+def launch_grouped(
+    kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: Any, whole: bool = False, halved: int = 1,
+    **constants: bool,
+) -> None:  # fmt: skip
+    """Launch a kernel over ``x[k0, r0, k1, r1]``.
+
+    ``whole``: its programs take all terms of their groups, in tiles that are so often ``halved``.
+    """
     k0, r0, k1, r1 = lengths
     groups, terms, columns = k0 * k1, r0 * r1, k1 > 1 and r1 == 1
     if columns:
@@ -341,10 +348,11 @@ def launch_grouped(kernel: Any, lengths: Sequence[int], x: Tensor, *arguments: A
         high, wide = _tile(groups, terms)
     if whole:
         # Totals of groups stay in registers, where a whole tile does not find room beside them on every device.
-        high, wide = (high // 2, wide) if high > 1 else (high, max(wide // 2, 1))
+        for _ in range(halved):
+            high, wide = (high // 2, wide) if high > 1 else (high, max(wide // 2, 1))
     _launch(
         kernel, (groups, 1 if whole else terms), (high, wide), x, groups, terms, r0, k1, r1, *arguments,
-        rows=r0 == k1 == 1, columns=columns,
+        rows=r0 == k1 == 1, columns=columns, **constants,
     )  # fmt: skip
 
 
@@ -442,7 +450,7 @@ def bracket(approximate: Tensor, error: float, room: int) -> tuple[Tensor, Tenso
     result = torch.empty(count, dtype=torch.int32, device=approximate.device)
     report = zeros(1 + room, torch.int64, approximate.device)
     # Triton takes a number for a float32 one.
-    ends = (torch.full((), end, dtype=torch.float64, device=approximate.device) for end in (1 - error, 1 + error))
+    ends = (constant_on(end, torch.float64, approximate.device) for end in (1 - error, 1 + error))
     size = INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
     with device_of(approximate):
         _bracket[(-(-count // size),)](approximate, count, *ends, result, report, room, size=size, **OPTIONS)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from counterfoil_core.kernels.cuda.exact import INTERPRETED_TILE, OPTIONS, TILE, launch_grouped, place_of
 from counterfoil_core.kernels.cuda.zeros import zeros
+from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
 
 MOST_TERMS = 1 << 18
@@ -67,6 +68,74 @@ def _measure(
     tl.atomic_max(tops, tl.max(largest, 0), sem="relaxed")
     tl.atomic_max(tops + 1, tl.max(total.to(tl.int64, bitcast=True) & _MAGNITUDE, 0), sem="relaxed")
     tl.atomic_max(tops + 2, tl.max(squares.to(tl.int64, bitcast=True) & _MAGNITUDE, 0), sem="relaxed")
+
+
+@triton.jit
+def _largest_gate(
+    g: tl.tensor,
+    count: tl.tensor,
+    x: tl.tensor,
+    slope: tl.tensor,
+    cubic: tl.tensor,
+    top: tl.tensor,
+    size: tl.constexpr,
+) -> None:
+    """Raise a float64 magnitude, by its bits, to the largest abs(g) (1 + slope abs(x) (1 + cubic x x)) of a block."""
+    index = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
+    inside = index < count
+    gradient = tl.load(g + index, mask=inside, other=0.0).to(tl.float64)
+    value = tl.load(x + index, mask=inside, other=0.0).to(tl.float64)
+    gate = tl.abs(gradient) * (1.0 + tl.load(slope) * tl.abs(value) * (1.0 + tl.load(cubic) * value * value))
+    tl.atomic_max(top, tl.max(gate.to(tl.int64, bitcast=True) & _MAGNITUDE, 0), sem="relaxed")
+
+
+@triton.jit
+def _largest_of_products(
+    first: tl.tensor, rows: tl.tensor, second: tl.tensor, columns: tl.tensor, top: tl.tensor, size: tl.constexpr
+) -> None:
+    """Raise a magnitude, by its bits, to the largest of one row of ``first`` times that of ``second``."""
+    number = tl.program_id(0).to(tl.int64)
+    one, other = tl.zeros((size,), tl.int64), tl.zeros((size,), tl.int64)
+    for start in tl.range(0, rows, size):
+        index = start + tl.arange(0, size).to(tl.int64)
+        value = tl.load(first + number * rows + index, mask=index < rows, other=0.0)
+        one = tl.maximum(one, value.to(tl.int64, bitcast=True) & _MAGNITUDE)
+    for start in tl.range(0, columns, size):
+        index = start + tl.arange(0, size).to(tl.int64)
+        value = tl.load(second + number * columns + index, mask=index < columns, other=0.0)
+        other = tl.maximum(other, value.to(tl.int64, bitcast=True) & _MAGNITUDE)
+    product = tl.max(one, 0).to(tl.float64, bitcast=True) * tl.max(other, 0).to(tl.float64, bitcast=True)
+    tl.atomic_max(top, product.to(tl.int64, bitcast=True) & _MAGNITUDE, sem="relaxed")
+
+
+def largest_gate(g: Tensor, x: Tensor, slope: float, cubic: float) -> Tensor:
+    """Return the largest of ``abs(g) * (1 + slope * abs(x) * (1 + cubic * x * x))``, float64 ``[]``.
+
+    Args:
+        g: float64 or float32, contiguous and not empty.
+        x: The same, of its shape.
+        slope: A number.
+        cubic: A number.
+    """
+    found, count = zeros(1, torch.int64, g.device), g.numel()
+    numbers = (constant_on(one, torch.float64, g.device) for one in (slope, cubic))
+    size = INTERPRETED_TILE if triton.knobs.runtime.interpret and count > TILE else TILE
+    with device_of(g):
+        _largest_gate[(-(-count // size),)](g, count, x, *numbers, found, size=size, **OPTIONS)
+    return found.view(torch.float64)[0]
+
+
+def largest_of_products(first: Tensor, second: Tensor) -> Tensor:
+    """Return the largest product of a number of a row of the first and one of the same row of the second.
+
+    Args:
+        first: float64 ``[n, rows]``, contiguous, not empty, no number below 0.
+        second: float64 ``[n, columns]``, likewise.
+    """
+    found = zeros(1, torch.int64, first.device)
+    with device_of(first):
+        _largest_of_products[(len(first),)](first, first.shape[1], second, second.shape[1], found, size=512, **OPTIONS)
+    return found.view(torch.float64)[0]
 
 
 def top(x: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ import triton.language as tl
 from torch import Tensor
 
 from counterfoil_core.kernels.cpu.rounding import INFINITY
+from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.devices import device_of
 from counterfoil_core.kernels.grid import FLOAT64_BIAS, ZERO_SCALE, Grid
 from counterfoil_core.kernels.result import Rounded
@@ -81,6 +82,8 @@ _TOP = tl.constexpr(int(Slot.TOP))
 _GIVEN = tl.constexpr(int(Slot.GIVEN))
 _ZERO = tl.constexpr(ZERO_SCALE)
 _BIAS = tl.constexpr(FLOAT64_BIAS)
+_ENTRIES = tl.constexpr(128)
+"""Logged elements that a program takes at once."""
 _GOLDEN = tl.constexpr(0x9E3779B97F4A7C15)
 _MULTIPLIER = tl.constexpr(0xBF58476D1CE4E5B9)
 _MAGNITUDE = tl.constexpr(0x7FFFFFFFFFFFFFFF)
@@ -123,15 +126,35 @@ def _rounded(value: tl.tensor, floor: tl.tensor, p: tl.constexpr) -> tl.tensor:
 
 
 @triton.jit
+def _number_of(read: tl.tensor, formula: tl.constexpr) -> tl.tensor:
+    """Compute a number (:mod:`counterfoil_core.kernels.devicenumber`) from what it reads."""
+    values = ()  # type: Any
+    for k in tl.static_range(len(read)):
+        values = values + (tl.load(read[k]).to(tl.float64),)  # noqa: RUF005 (Triton has no other)
+    for k in tl.static_range(len(formula)):
+        a, b = values[formula[k][1]], values[formula[k][2]]
+        if formula[k][0] == "ADD":
+            made = a + b
+        elif formula[k][0] == "MUL":
+            made = a * b
+        elif formula[k][0] == "DIV":
+            made = a / b
+        else:
+            tl.static_assert(formula[k][0] == "SQRT")
+            made = tl.sqrt(a)
+        values = values + (made,)  # noqa: RUF005
+    return values[len(values) - 1]
+
+
+@triton.jit
 def _grid_of(
-    scale: tl.tensor,
+    size: tl.tensor,
     slot: tl.tensor,
     guard: tl.tensor,
     margin: tl.tensor,
     follow: tl.constexpr,
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
-    """Of a scale in device memory its bits and E; and of the grid the floor exponent and tau, by its bits."""
-    size = tl.load(scale).to(tl.float64)
+    """Of a scale its bits and E; and of the grid the floor exponent and tau, by its bits."""
     bits = size.to(tl.int64, bitcast=True)
     # Subnormal numbers have no exponent of their own; times 2^64 they have.
     field = (bits >> 52) & 2047
@@ -147,6 +170,22 @@ def _grid_of(
 
 
 @triton.jit
+def _entries_before(logged: tl.tensor, known: tl.tensor, bound: tl.tensor, size: tl.constexpr) -> tl.tensor:
+    """How many entries, whose indices ascend, name an element before ``bound``; ``size`` are looked at at once."""
+    low, length = bound * 0, bound * 0 + known
+    while length > 0:
+        stride = (length + (size - 1)) // size
+        place = tl.arange(0, size).to(tl.int64) * stride
+        index = tl.load(logged + low + place, mask=place < length, other=_MAGNITUDE) >> 1
+        count = tl.sum((index < bound).to(tl.int64), 0)
+        # The last one before the bound was looked at, or lies among those that were passed over behind it.
+        passed = tl.where(count > 0, (count - 1) * stride + 1, 0)
+        length = tl.where(count > 0, tl.minimum(stride - 1, length - passed), 0)
+        low += passed
+    return low
+
+
+@triton.jit
 def _round_block(
     values: tl.tensor,
     count: tl.tensor,
@@ -155,16 +194,28 @@ def _round_block(
     cursor: tl.tensor,
     capacity: tl.tensor,
     done: tl.tensor,
-    scale: tl.tensor,
+    read: tl.tensor,
     guard: tl.tensor,
     margin: tl.tensor,
+    logged: tl.tensor,
+    known: tl.tensor,
+    own: tl.tensor,
+    before: tl.tensor,
+    reach: tl.tensor,
     p: tl.constexpr,
+    formula: tl.constexpr,
     again: tl.constexpr,
     chosen: tl.constexpr,
     follow: tl.constexpr,
+    directs: tl.constexpr,
     size: tl.constexpr,
 ) -> None:
-    """Round a block of a tensor in place, unless its decisions find no room: then it is left as it is."""
+    """Round a block of a tensor in place, unless its decisions find no room: then it is left as it is.
+
+    ``directs``: of the elements that a log names, those that lie within 2^(E - reach) of a midpoint themselves take its
+    direction; what they were goes to ``own``, and their own rounding to ``before``. The mirror of
+    :func:`counterfoil_core.kernels.cpu.rounding.directed_element`.
+    """
     block = tl.program_id(0).to(tl.int64)
     index = block * size + tl.arange(0, size).to(tl.int64)
     end = tl.full((), 0, tl.int64) + count
@@ -174,7 +225,7 @@ def _round_block(
     inside = index < end
     value = tl.load(values + index, mask=inside, other=0.0).to(tl.float64)
     if chosen:
-        bits, exponent, floor, tau = _grid_of(scale, slot, guard, margin, follow)
+        bits, exponent, floor, tau = _grid_of(_number_of(read, formula), slot, guard, margin, follow)
         # Each program finds the same; one reports it.
         first = block == 0
         tl.store(slot + _SCALE, bits, mask=first)
@@ -185,6 +236,16 @@ def _round_block(
     rounded, half = _rounded(value, floor, p)
     remainder = value - rounded
     tau = tau.to(tl.float64, bitcast=True)
+    if directs:
+        low = _entries_before(logged, known, block * size, size)
+        high = _entries_before(logged, known, (block + 1) * size, size)
+        for start in tl.range(low, high, _ENTRIES):
+            number = start + tl.arange(0, _ENTRIES).to(tl.int64)
+            entry = tl.load(logged + number, mask=number < high, other=0)
+            single = tl.load(values + (entry >> 1), mask=number < high, other=0.0).to(tl.float64)
+            tl.store(own + number, single.to(tl.int64, bitcast=True), mask=number < high)
+        # Nobody writes a value before all of them are read.
+        tl.debug_barrier()
     near = (tl.abs(remainder) >= half - tau) & inside
     found = tl.sum(near.to(tl.int64), 0)
     # Each atomic operation is an addition or a maximum: none orders what others see, so none need wait for memory.
@@ -207,6 +268,30 @@ def _round_block(
         tl.atomic_add(slot + _COUNT, found, sem="relaxed")
     if again:
         tl.store(done + block, fits.to(tl.int32))
+    if directs:
+        # Nor a direction before all values are written.
+        tl.debug_barrier()
+        twice = _power(exponent - reach).to(tl.float64, bitcast=True)
+        for start in tl.range(low, high, _ENTRIES):
+            number = start + tl.arange(0, _ENTRIES).to(tl.int64)
+            named = number < high
+            entry = tl.load(logged + number, mask=named, other=0)
+            single = tl.load(own + number, mask=named, other=0).to(tl.float64, bitcast=True)
+            nearest, half_of_it = _rounded(single, floor, p)
+            tl.store(before + number, nearest.to(tl.int64, bitcast=True), mask=named)
+            rest = single - nearest
+            is_up = (rest < 0.0).to(tl.int64)
+            # A remainder of zero counts as positive, and -0 does not occur: the rounded value is the value then.
+            quantum = half_of_it + half_of_it
+            beyond = tl.where(is_up != 0, nearest - quantum, nearest + quantum)
+            turned = named & (half_of_it - tl.abs(rest) <= twice) & ((entry & 1) != is_up)
+            tl.store(values + (entry >> 1), beyond.to(values.dtype.element_ty), mask=turned)
+            key = tl.load(slot + _KEY).to(tl.uint64, bitcast=True)
+            gained = mix(beyond.to(tl.int64, bitcast=True), entry >> 1, key)
+            lost = mix(nearest.to(tl.int64, bitcast=True), entry >> 1, key)
+            change = total_of(tl.where(turned, gained - lost, 0))
+            if change != 0:
+                tl.atomic_add(slot + _FINGERPRINT, change, sem="relaxed")
 
 
 @triton.jit
@@ -230,57 +315,6 @@ def _fingerprint_block(
     tl.atomic_add(slot + _FINGERPRINT, total_of(tl.where(inside, terms, 0)), sem="relaxed")
 
 
-@triton.jit
-def _gather(values: tl.tensor, count: tl.tensor, entries: tl.tensor, into: tl.tensor, size: tl.constexpr) -> None:
-    """The float64 bits of single elements."""
-    number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
-    inside = number < count
-    index = tl.load(entries + number, mask=inside, other=0) >> 1
-    value = tl.load(values + index, mask=inside, other=0.0).to(tl.float64)
-    tl.store(into + number, value.to(tl.int64, bitcast=True), mask=inside)
-
-
-@triton.jit
-def _direct(
-    values: tl.tensor,
-    count: tl.tensor,
-    entries: tl.tensor,
-    own: tl.tensor,
-    before: tl.tensor,
-    slot: tl.tensor,
-    p: tl.constexpr,
-    margin: tl.constexpr,
-    size: tl.constexpr,
-) -> None:
-    """Take the logged direction of single elements that lie within 2 tau of a midpoint themselves.
-
-    ``own`` holds their bits before rounding; those of the own rounding go to ``before``. The mirror of
-    :func:`counterfoil_core.kernels.cpu.rounding.directed_element`.
-    """
-    number = tl.program_id(0).to(tl.int64) * size + tl.arange(0, size).to(tl.int64)
-    inside = number < count
-    entry = tl.load(entries + number, mask=inside, other=0)
-    index = entry >> 1
-    value = tl.load(own + number, mask=inside, other=0).to(tl.float64, bitcast=True)
-    rounded, half = _rounded(value, tl.load(slot + _FLOOR), p)
-    tl.store(before + number, rounded.to(tl.int64, bitcast=True), mask=inside)
-    remainder = value - rounded
-    distance = half - tl.abs(remainder)
-    twice = _power(tl.load(slot + _EXPONENT) - margin + 1).to(tl.float64, bitcast=True)
-    is_up = (remainder < 0.0).to(tl.int64)
-    # A remainder of zero counts as positive, and -0 does not occur: the rounded value is the value then.
-    quantum = half + half
-    beyond = tl.where(is_up != 0, rounded - quantum, rounded + quantum)
-    turned = inside & (distance <= twice) & ((entry & 1) != is_up)
-    tl.store(values + index, beyond.to(values.dtype.element_ty), mask=turned)
-    key = tl.load(slot + _KEY).to(tl.uint64, bitcast=True)
-    gained = mix(beyond.to(tl.int64, bitcast=True), index, key)
-    lost = mix(rounded.to(tl.int64, bitcast=True), index, key)
-    change = total_of(tl.where(turned, gained - lost, 0))
-    if change != 0:
-        tl.atomic_add(slot + _FINGERPRINT, change, sem="relaxed")
-
-
 _OPTIONS = {"num_warps": _WARPS, "enable_fp_fusion": False}
 
 
@@ -298,13 +332,24 @@ def _programs(count: int, size: int) -> tuple[int]:
 
 
 @dataclass(frozen=True)
+class Directions:
+    """The directions that the pass that rounds a tensor takes from a log."""
+
+    entries: Tensor  #: int64 ``[k]``: the log, as :meth:`Pass.round` collects, in ascending order.
+    own: Tensor  #: int64 ``[k]``: receives the bits of the named elements before rounding.
+    before: Tensor  #: int64 ``[k]``: receives those of their own rounding.
+    margin: int  #: m: elements take their direction within 2 tau of a midpoint, 2^(E - m + 1).
+
+
+@dataclass(frozen=True)
 class GridChoice:
     """How the pass that rounds a tensor chooses its grid."""
 
-    scale: Tensor  #: float64 ``[]`` on the device: S.
+    scale: DeviceNumber  #: S.
     guard: int  #: G.
     margin: int  #: Decisions within 2^(E - margin) of a midpoint are collected.
-    follow: bool = False  #: Take the trainer's E, which lies in the row, where it differs by one at most.
+    #: Where a log is followed: the trainer's E, which lies in the row, is taken where it differs by one at most.
+    follow: Directions | None = None
 
 
 class Pass:
@@ -346,11 +391,15 @@ class Pass:
             done: int32, one for each block: whether a pass before this one has rounded it; None for no.
             choice: How the grid is chosen; None where the row tells it.
         """
-        chosen = choice or GridChoice(slot, 0, 0)
+        chosen = choice or GridChoice(DeviceNumber.read(slot), 0, 0)
+        formula, read = chosen.scale.steps()
+        told = chosen.follow or Directions(slot[:0], slot, slot, 0)
+        known = told.entries.numel()
         self._launch(
             _round_block, max(flat.numel(), choice is not None), flat, flat.numel(), slot, entries, cursor,
-            entries.numel(), slot if done is None else done, chosen.scale, chosen.guard, chosen.margin, p=self._bits,
-            again=done is not None, chosen=choice is not None, follow=chosen.follow,
+            entries.numel(), slot if done is None else done, tuple(read), chosen.guard, chosen.margin,
+            told.entries, known, told.own, told.before, told.margin - 1, p=self._bits, formula=formula,
+            again=done is not None, chosen=choice is not None, follow=chosen.follow is not None, directs=known > 0,
         )  # fmt: skip
 
     def blocks(self, count: int) -> int:
@@ -367,25 +416,6 @@ class Pass:
         """
         count = values.numel()
         self._launch(_fingerprint_block, count, values, count, slot, floating=values.is_floating_point())
-
-    def gather(self, flat: Tensor, entries: Tensor, into: Tensor) -> None:
-        """Write the float64 bits of the elements that ``entries``, int64 ``[k]``, name to ``into``, int64 ``[k]``."""
-        count = entries.numel()
-        self._launch(_gather, count, flat, count, entries, into)
-
-    def direct(self, flat: Tensor, entries: Tensor, own: Tensor, before: Tensor, slot: Tensor, margin: int) -> None:
-        """Give elements their logged directions where their own value allows it.
-
-        Args:
-            flat: float64 or float32 ``[n]``: rounded.
-            entries: int64 ``[k]``: the log, as :meth:`round` collects.
-            own: int64 ``[k]``: their bits before rounding.
-            before: int64 ``[k]``: receives the bits of the own rounding.
-            slot: int64 ``[16]``: the row of the tensor.
-            margin: m.
-        """
-        count = entries.numel()
-        self._launch(_direct, count, flat, count, entries, own, before, slot, p=self._bits, margin=margin)
 
 
 class TritonKernel:

@@ -21,9 +21,10 @@ from torch import Tensor
 from counterfoil_core.kernels import buffers, devices, threads
 from counterfoil_core.kernels.cache import inlined, kernel
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT, as_bits, as_float, largest_bits
+from counterfoil_core.kernels.devicenumber import number_on
 from counterfoil_core.kernels.exact.limits import INT64_BITS, log2_ceiling
 from counterfoil_core.kernels.exact.refusals import not_finite, refuse
-from counterfoil_core.kernels.exact.single import from_float64, from_int64, number_on, to_odd
+from counterfoil_core.kernels.exact.single import from_float64, from_int64, to_odd
 
 ZERO = -(1 << 31)
 """The exponent of a tensor whose elements are all zero."""

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.kernels import buffers
-from counterfoil_core.kernels.exact.single import constant_on
+from counterfoil_core.kernels.devicenumber import constant_on
 
 _FLOAT64_BITS = 53
 

@@ -5,8 +5,6 @@ A value beyond float32's range becomes infinite, as IEEE 754 has it; whoever cal
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import torch
 from torch import Tensor
 
@@ -15,29 +13,6 @@ _BIAS = 1023
 _STICKY_BITS = 10
 """An integer of 62 bits without its last 10 bits is one of 52, which float64 holds."""
 _WHOLE = 1 << 53
-
-
-def number_on(value: int | float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return a number as a tensor of no axes, as ``torch.tensor`` does, and wait for no device.
-
-    What is copied from the host's memory to a CUDA device waits for it; what is filled there does not.
-    """
-    found = torch.tensor(value, dtype=dtype)
-    # As the dtype holds it: what is too large for it is infinite by then.
-    return found if device.type == "cpu" else torch.full((), found.item(), dtype=dtype, device=device)
-
-
-def constant_on(value: int | float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """Return a number of a program, as :func:`number_on` does; filled once on a device, it may not be changed."""
-    # Zeros of both signs are equal as keys.
-    if device.type == "cpu":
-        return number_on(value, dtype, device)
-    return _filled(float(value).hex(), dtype, device)
-
-
-@lru_cache(maxsize=1 << 12)
-def _filled(value: str, dtype: torch.dtype, device: torch.device) -> Tensor:
-    return number_on(float.fromhex(value), dtype, device)
 
 
 def power_of_two(exponents: Tensor) -> Tensor:
