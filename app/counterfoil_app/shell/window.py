@@ -163,7 +163,7 @@ class MainWindow(QMainWindow):
         self._put_together()
         self.menus = Menus(self.commands, self.session, self)
         self.menus.fill(
-            self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
+            self.divergence.export.actions, self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
         self.finding.bar = self.menuBar()
         self.finding.show_view, self.finding.open_file = self._show_view, self.open_bundle

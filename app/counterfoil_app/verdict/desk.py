@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quote_texts
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.case_file import Parties
 from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
@@ -80,10 +79,7 @@ class VerdictDesk(QObject):
             return
         target = beside(self._session.near(path), ".verdict.json", ".report.pdf", ".steps.csv")
         dialog = self._open_signing(report, target, self._session.files_read())
-        dialog.case.auditor.setText(self._settings.auditor_name)
-        order = report.run_order or report.order_digest
-        if self._session.cases is not None:
-            dialog.case.show_parties(self._session.cases.parties(order))
+        dialog.case.show_case(self._handing.remembered(report))
         dialog.wanted.connect(partial(self._sign, dialog, report, then))
 
     def hand_over(self) -> None:
@@ -154,16 +150,16 @@ class VerdictDesk(QObject):
         request = dialog.request()
         self._key_in_use = request.private_key
         self._settings.auditor_name = request.case.auditor
-        self._note_parties(report, dialog.case.parties())
+        self._note_parties(report, request.case)
         self._session.export_verdict(
             partial(export_verdict, request=request), partial(self._verdict_signed, dialog, request, then)
         )
 
-    def _note_parties(self, report: AuditReport, parties: Parties) -> None:
+    def _note_parties(self, report: AuditReport, case: Case) -> None:
         """How the case and its parties are called is offered at the next signing of the case."""
-        order, cases = report.run_order or report.order_digest, self._session.cases
-        if cases is not None and order is not None and parties != cases.parties(order):
-            attempt(partial(cases.name_parties, order, parties), self._session.failed)
+        order, cases, named = report.run_order or report.order_digest, self._session.cases, astuple(case)[:3]
+        if cases is not None and order is not None and named != cases.parties(order, report.about):
+            attempt(partial(cases.name_parties, order, report.about, *named), self._session.failed)
 
     def _verdict_signed(
         self,

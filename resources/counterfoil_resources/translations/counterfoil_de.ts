@@ -1312,10 +1312,6 @@
             <translation>&amp;Nicht geglättet</translation>
         </message>
         <message>
-            <source>&amp;Numbers of the plots (CSV)…</source>
-            <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
-        </message>
-        <message>
             <source>&amp;Show another run beside it…</source>
             <translation>&amp;Anderen Lauf daneben zeigen…</translation>
         </message>
@@ -1324,16 +1320,20 @@
             <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
         </message>
         <message>
+            <source>Differences by tensor</source>
+            <translation>Unterschiede je Tensor</translation>
+        </message>
+        <message>
             <source>Divergence</source>
             <translation>Divergenz</translation>
         </message>
         <message>
-            <source>Export</source>
-            <translation>Exportieren</translation>
+            <source>Entries of the rounding log</source>
+            <translation>Einträge des Rundungsprotokolls</translation>
         </message>
         <message>
-            <source>Export the plots</source>
-            <translation>Diagramme exportieren</translation>
+            <source>Export</source>
+            <translation>Exportieren</translation>
         </message>
         <message>
             <source>Leave the &amp;other run out</source>
@@ -1344,20 +1344,20 @@
             <translation>Pfeiltasten links und rechts wählen einen Schritt, Plus und Minus vergrößern und verkleinern, Pos1 zeigt den ganzen Lauf</translation>
         </message>
         <message>
+            <source>Loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
             <source>Loss axis</source>
             <translation>Verlustachse</translation>
         </message>
         <message>
+            <source>Losses apart</source>
+            <translation>Abstand der Verluste</translation>
+        </message>
+        <message>
             <source>Mean of &amp;{0} steps</source>
             <translation>Mittel über &amp;{0} Schritte</translation>
-        </message>
-        <message>
-            <source>Plots as dra&amp;wing (SVG)…</source>
-            <translation>Diagramme als Zeichnung (&amp;SVG)…</translation>
-        </message>
-        <message>
-            <source>Plots as p&amp;icture (PNG)…</source>
-            <translation>Diagramme als Bild (&amp;PNG)…</translation>
         </message>
         <message>
             <source>Plots over the steps</source>
@@ -1380,8 +1380,16 @@
             <translation>Anderen Lauf daneben zeigen</translation>
         </message>
         <message>
+            <source>Size of the rounding log</source>
+            <translation>Größe des Rundungsprotokolls</translation>
+        </message>
+        <message>
             <source>Step {0}</source>
             <translation>Schritt {0}</translation>
+        </message>
+        <message>
+            <source>What the plot shows</source>
+            <translation>Was das Diagramm zeigt</translation>
         </message>
         <message>
             <source>log {0} bytes</source>
@@ -4797,6 +4805,10 @@ Lauf zu finden</translation>
             <translation>Jeder Schritt wird behalten, sobald er fertig ist.</translation>
         </message>
         <message>
+            <source>Export</source>
+            <translation>Exportieren</translation>
+        </message>
+        <message>
             <source>Finished</source>
             <translation>Beendet</translation>
         </message>
@@ -7149,6 +7161,14 @@ Lauf zu finden</translation>
             <translation>Abstand</translation>
         </message>
         <message>
+            <source>Bytes</source>
+            <translation>Bytes</translation>
+        </message>
+        <message>
+            <source>Entries of the rounding log</source>
+            <translation>Einträge des Rundungsprotokolls</translation>
+        </message>
+        <message>
             <source>Largest difference of each state tensor at the stored states</source>
             <translation>Größter Unterschied jedes Zustandstensors in den gespeicherten Zuständen</translation>
         </message>
@@ -7165,16 +7185,16 @@ Lauf zu finden</translation>
             <translation>Anzahl</translation>
         </message>
         <message>
-            <source>Rounding log per step</source>
-            <translation>Rundungsprotokoll je Schritt</translation>
+            <source>Size of the rounding log</source>
+            <translation>Größe des Rundungsprotokolls</translation>
         </message>
         <message>
             <source>Step</source>
             <translation>Schritt</translation>
         </message>
         <message>
-            <source>bytes</source>
-            <translation>Bytes</translation>
+            <source>bytes of each step</source>
+            <translation>Bytes jedes Schritts</translation>
         </message>
         <message>
             <source>contradictions, omissions</source>
@@ -7187,6 +7207,10 @@ Lauf zu finden</translation>
         <message>
             <source>disputed</source>
             <translation>strittig</translation>
+        </message>
+        <message>
+            <source>entries of each step</source>
+            <translation>Einträge jedes Schritts</translation>
         </message>
         <message>
             <source>equal</source>
@@ -7211,6 +7235,10 @@ Lauf zu finden</translation>
         <message>
             <source>size of replay minus trainer</source>
             <translation>Größe von Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>step {0} differs, and the stored states that were compared do not show it</source>
+            <translation>Schritt {0} weicht ab, und die verglichenen gespeicherten Zustände zeigen es nicht</translation>
         </message>
         <message>
             <source>trainer</source>
@@ -15311,10 +15339,6 @@ Lauf zu finden</translation>
             <translation>Verlust der Aufzeichnung und der Nachrechnung je Schritt</translation>
         </message>
         <message>
-            <source>Step</source>
-            <translation>Schritt</translation>
-        </message>
-        <message>
             <source>replay</source>
             <translation>Nachrechnung</translation>
         </message>
@@ -15895,6 +15919,33 @@ Lauf zu finden</translation>
         <message>
             <source>Unlock the key ring, or leave the box for remembering empty.</source>
             <translation>Entsperren Sie den Schlüsselbund, oder lassen Sie das Kästchen zum Merken leer.</translation>
+        </message>
+    </context>
+    <context>
+        <name>plots</name>
+        <message>
+            <source>Copy the plot</source>
+            <translation>Diagramm kopieren</translation>
+        </message>
+        <message>
+            <source>Drawing (*.svg)</source>
+            <translation>Zeichnung (*.svg)</translation>
+        </message>
+        <message>
+            <source>Export the plot</source>
+            <translation>Diagramm exportieren</translation>
+        </message>
+        <message>
+            <source>Export the plot…</source>
+            <translation>Diagramm exportieren…</translation>
+        </message>
+        <message>
+            <source>Numbers (*.csv)</source>
+            <translation>Zahlen (*.csv)</translation>
+        </message>
+        <message>
+            <source>Picture (*.png)</source>
+            <translation>Bild (*.png)</translation>
         </message>
     </context>
     <context>
