@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from counterfoil import (
@@ -25,6 +25,7 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepMatch,
+    TrainerTrust,
     Trust,
     TrustLine,
     Verdict,
@@ -102,14 +103,20 @@ def judged_steps(judged: AuditReport | Verdict) -> str:
     return _tr("{0} ordered, {1} recorded, {2} judged").format(ordered, recorded, replayed)
 
 
-def trust(line: TrustLine) -> Look:
-    """How one of the things that a conclusion rests on is shown."""
-    look = {
-        Level.WHOLE: ("passed", Tone.OK),
-        Level.OPEN: ("warning", Tone.WARN) if line.reason else ("pending", Tone.MUTED),
-        Level.NONE: ("failed", Tone.BAD),
-    }[line.level]
-    return Look(engine_words.translate(line.words), *look)
+def trust(rests_on: Trust, trainer: str) -> Iterator[tuple[TrustLine, Look]]:
+    """How order, trainer and machine, on which a conclusion rests, are shown.
+
+    Args:
+        rests_on: What it rests on.
+        trainer: Name that the reader has given the trainer's key; empty for none.
+    """
+    for line, named in zip(rests_on.lines, (False, rests_on.trainer is TrainerTrust.NAMED, False), strict=True):
+        look = {
+            Level.WHOLE: ("passed", Tone.OK),
+            Level.OPEN: ("warning", Tone.WARN) if line.reason else ("pending", Tone.MUTED),
+            Level.NONE: ("failed", Tone.BAD),
+        }[line.level]
+        yield line, Look(trainer if named and trainer else engine_words.translate(line.words), *look)
 
 
 def role(value: Role) -> str:

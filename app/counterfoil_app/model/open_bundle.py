@@ -189,8 +189,7 @@ class OpenBundle(QObject):
     @property
     def trainer_name(self) -> str:
         """The name that the user has given that key; empty for none."""
-        known = None if self.keys is None else self.keys.find(self.trainer_key)
-        return "" if known is None else known.name
+        return "" if self.keys is None else self.keys.name_of(self.trainer_key)
 
     @property
     def trust(self) -> Trust | None:

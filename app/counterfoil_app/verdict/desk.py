@@ -61,6 +61,8 @@ class VerdictDesk(QObject):
         self._window = window
         self._open: set[QDialog] = set()
         self._key_in_use: Path | None = None
+        self._reports: dict[Path, Path | None] = {}
+        """The report to print that is written with each signed file."""
         self._handing = HandOverDesk(session, keys.book, self.sign, settings, theme, window)
         self.handed_over = self._handing.done
         session.exports.finished.connect(self._exported)
@@ -86,6 +88,11 @@ class VerdictDesk(QObject):
         """Make a folder of what was found, for others."""
         self._handing.hand_over()
 
+    def report_of(self, written: Path) -> Path | None:
+        """The report to print that was written with a signed file, or into a folder for others; None for none."""
+        found = self._reports.get(written) or next(written.glob("*.pdf"), None)
+        return found if found is not None and found.is_file() else None
+
     def sign_hearing(self, hearing: Hearing) -> None:
         """Ask how to sign what an adjudication found, then sign it."""
         report = hearing.found
@@ -107,6 +114,7 @@ class VerdictDesk(QObject):
 
     def _sign_hearing(self, dialog: SigningDialog, hearing: Hearing, report: AdjudicationReport) -> None:
         request = dialog.request()
+        self._reports[request.target] = request.report
         self._session.ask(
             lambda _engine: export_adjudication(report, request),
             partial(self._hearing_signed, dialog, hearing, report, request),
@@ -149,6 +157,7 @@ class VerdictDesk(QObject):
             return
         request = dialog.request()
         self._key_in_use = request.private_key
+        self._reports[request.target] = request.report
         self._settings.auditor_name = request.case.auditor
         self._note_parties(report, request.case)
         self._session.export_verdict(

@@ -314,8 +314,7 @@ def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
     """Whose order, whose key, which machine: each in words, with a sign and in its colour."""
     signs = {Tone.OK: "\u2713", Tone.WARN: "!", Tone.BAD: "\u2717", Tone.MUTED: "\u2013"}
     rows = []
-    for line in contents.rests_on.lines:
-        look = words.trust(line)
+    for line, look in words.trust(contents.rests_on, contents.case.trainer):
         said = f'<b style="color: {LIGHT.tone(look.tone)}">{signs[look.tone]} {escape(look.word)}</b>'
         rows.append((translate(line.title), Html(said)))
     return rows
@@ -491,9 +490,9 @@ def meaning(report: AuditReport) -> str:
         ).format(translate(report.sample.describe()))
     return {
         Outcome.VERIFIED: _tr(
-            "Every ordered step was carried out again on another machine and gave the trainer's own result, bit for "
-            "bit. The model that the trainer delivers in this run is the model that the order leads to."
-        ),
+            "Every ordered step was carried out again {0} and gave the trainer's own result, bit for bit. The model "
+            "that the trainer delivers in this run is the model that the order leads to."
+        ).format(_where(report)),
         Outcome.DISPUTED: "" if report.dispute is None else words.dispute_bound(report.dispute),
         Outcome.INCONCLUSIVE: _tr(
             "The replay did not come to an end, or this machine's own arithmetic was too inexact. Nothing follows for "
@@ -505,6 +504,15 @@ def meaning(report: AuditReport) -> str:
         ),
         Outcome.ERROR: _tr("Counterfoil itself failed. Nothing follows for or against the trainer."),
     }[report.outcome]
+
+
+def _where(report: AuditReport) -> str:
+    """On what machine it was carried out again, as far as the environments that both sides named tell."""
+    ours, theirs = dict(report.environment), dict(report.trainer_environment)
+    both = ours.keys() & theirs.keys()
+    return (
+        _tr("on another machine") if any(ours[name] != theirs[name] for name in both) else _tr("on a machine like it")
+    )
 
 
 def _checks(report: AuditReport | AdjudicationReport, width: int) -> str:

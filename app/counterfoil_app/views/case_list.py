@@ -75,6 +75,8 @@ class FileLine(QWidget):
         self.name.clicked.connect(self.opened)
         mark, word = QLabel(), caption("", "muted", wrap=False)
         said = [strangers.sentence(file.trainer)] if file.trainer else []
+        if file.used:
+            said.append(file.used[: len("2026-01-31")])
         if look is not None:
             show_icon(mark, look, theme, FILE_ICON_PIXELS)
             said.append(look.word)

@@ -305,7 +305,8 @@ class DeliveryDialog(InquiryDialog):
         delivery, report = self.delivery, self.delivery.found
         look, sentence = self._headline()
         self.top.show_look(look, sentence)
-        self.trust.show_trust(self._trust())
+        trainer = "" if report is None else self._book.name_of(report.trainer_key)
+        self.trust.show_trust(self._trust(), trainer)
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, basis = self._basis()
         tell(self.notice, basis, Tone.BAD if delivery.disputed else Tone.INFO if known else Tone.WARN)

@@ -2401,6 +2401,10 @@
             <translation>bei Schritt {0} von {1}</translation>
         </message>
         <message>
+            <source>{0} left</source>
+            <translation>noch {0}</translation>
+        </message>
+        <message>
             <source>{0}: {1} steps. A replay was stopped. {2}</source>
             <translation>{0}: {1} Schritte. Eine Nachrechnung wurde unterbrochen. {2}</translation>
         </message>
@@ -3519,6 +3523,10 @@
         <message>
             <source>Name the trainer</source>
             <translation>Trainer benennen</translation>
+        </message>
+        <message>
+            <source>Open the report</source>
+            <translation>Bericht öffnen</translation>
         </message>
         <message>
             <source>Pre&amp;vious view</source>
@@ -16082,8 +16090,8 @@ Lauf zu finden</translation>
             <translation>Strittiger Schritt</translation>
         </message>
         <message>
-            <source>Every ordered step was carried out again on another machine and gave the trainer's own result, bit for bit. The model that the trainer delivers in this run is the model that the order leads to.</source>
-            <translation>Jeder bestellte Schritt wurde auf einem anderen Rechner noch einmal ausgeführt und ergab Bit für Bit das Ergebnis des Trainers. Das Modell, das der Trainer in diesem Lauf liefert, ist das Modell, zu dem der Auftrag führt.</translation>
+            <source>Every ordered step was carried out again {0} and gave the trainer's own result, bit for bit. The model that the trainer delivers in this run is the model that the order leads to.</source>
+            <translation>Jeder bestellte Schritt wurde {0} noch einmal ausgeführt und ergab das Ergebnis des Trainers, Bit für Bit. Das Modell, das der Trainer in diesem Lauf liefert, ist das Modell, zu dem der Auftrag führt.</translation>
         </message>
         <message>
             <source>Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked at. {0}</source>
@@ -16432,6 +16440,14 @@ Lauf zu finden</translation>
         <message>
             <source>not named</source>
             <translation>nicht genannt</translation>
+        </message>
+        <message>
+            <source>on a machine like it</source>
+            <translation>auf einer gleichen Maschine</translation>
+        </message>
+        <message>
+            <source>on another machine</source>
+            <translation>auf einer anderen Maschine</translation>
         </message>
         <message>
             <source>one hash over the leaves of all steps, in a Merkle tree; the trainer signed it</source>
