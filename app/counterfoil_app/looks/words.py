@@ -80,12 +80,14 @@ def conclusion(judged: AuditReport | Verdict, trust: Trust | None = None) -> Loo
     )
 
 
-def reason(report: AuditReport, trust: Trust | None) -> str:
-    """Why an audit found what it found, and of a verified run what is open about it."""
-    why = engine_words.translate(report.reason)
-    if report.outcome is Outcome.VERIFIED and trust is not None and trust.reason:
-        why += " " + engine_words.translate(trust.reason)
-    return why
+def reason(judged: AuditReport | Verdict, trust: Trust | None) -> str:
+    """Why an audit found what it found, with its caveat."""
+    return f"{engine_words.translate(judged.reason)} {caveat(judged.outcome, trust)}".strip()
+
+
+def caveat(outcome: Outcome | AdjudicationOutcome, trust: Trust | None) -> str:
+    """What is open of a verified run, wherever its outcome stands: header, signing, report; empty where nothing is."""
+    return engine_words.translate(trust.reason) if outcome is Outcome.VERIFIED and trust is not None else ""
 
 
 def recorded_steps(steps: int, ordered: int) -> str:

@@ -37,6 +37,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.verdict import chart, report_hearing
 from counterfoil_app.verdict.chart import Floats, Series
 
+EQUAL, UNEQUAL = "=", "\u2260"
 TENSORS = 12
 """Most differing tensors that the report lists."""
 ELEMENTS = 6
@@ -273,8 +274,7 @@ def _hash(digest: Digest | str | None) -> str:
 
 def _head(contents: Contents, width: int) -> str:
     """Title, case and parties, and the outcome."""
-    report, case = contents.report, contents.case
-    tone = contents.look.tone
+    case, tone = contents.case, contents.look.tone
     title, question = titles(contents)
     none = _tr("not named")
     parties = [
@@ -287,8 +287,8 @@ def _head(contents: Contents, width: int) -> str:
         f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}{escape(translate(report.reason))}"
-        f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
+        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}</td></tr></table>"
+        f"{_table([*_rests_on(contents), *_merkle_path(contents)], width)}"
     )
     return (
         f"<h1>{escape(title)}</h1>"
@@ -304,10 +304,16 @@ def titles(contents: Contents) -> tuple[str, str]:
     return _tr("Audit report"), _tr("Is the training that was ordered the training that happened?")
 
 
-def _open(contents: Contents) -> str:
-    """What is open although the run is verified; empty where nothing is."""
-    reason = contents.rests_on.reason if contents.report.outcome is Outcome.VERIFIED else ""
-    return f"<br><b>{escape(translate(reason))}</b>" if reason else ""
+def _merkle_path(contents: Contents) -> list[tuple[str, str]]:
+    """How the comparisons lead from the run root, which the trainer signed, down to the disputed step."""
+    dispute = contents.report.dispute
+    if dispute is None or not dispute.path:
+        return []
+    compared = [
+        f"{text.leaves(each.first_leaf, each.last_leaf)} {EQUAL if each.equal else UNEQUAL}" for each in dispute.path
+    ]
+    leaf = _tr("leaf {0}").format(dispute.trainer_leaf.short)
+    return [(_tr("Merkle path"), Html(f'<span class="hash">{escape(", ".join([*compared, leaf]))}</span>'))]
 
 
 def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
@@ -469,12 +475,17 @@ def _glossary() -> list[tuple[str, str]]:
 
 
 def _in_words(contents: Contents) -> str:
-    """The dispute in plain sentences, before what the verdict says of it; empty where there is none."""
-    dispute = contents.report.dispute
+    """Why, as it is signed: the finding first, and then what it rests on, what follows from it, and what is open."""
+    report, dispute = contents.report, contents.report.dispute
+    reason, caveat = translate(report.reason), words.caveat(report.outcome, contents.rests_on)
     if dispute is None:
-        return ""
-    account = words.dispute_account(dispute, None if contents.audit is None else contents.audit.earlier_mismatches)
-    return f"<b>{escape(account)}</b><br>"
+        return escape(reason) + (f"<br><b>{escape(caveat)}</b>" if caveat else "")
+    earlier, found = (
+        None if contents.audit is None else contents.audit.earlier_mismatches,
+        words.dispute_difference(dispute),
+    )
+    more = f"{reason.removeprefix(found).strip()} {words.dispute_consequence(dispute, earlier)}"
+    return f"<b>{escape(found)}</b><br>{escape(more)}"
 
 
 def _meaning(report: AuditReport | AdjudicationReport) -> str:

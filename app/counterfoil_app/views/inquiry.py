@@ -193,10 +193,9 @@ class CapsuleDialog(InquiryDialog):
             return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
         if report is None:
             return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self._accusation()
-        account = ""
+        said = translate(report.reason)
         if report.dispute is not None:
-            account = words.dispute_account(report.dispute, None) + " "
-        said = account + translate(report.reason)
+            said += " " + words.dispute_consequence(report.dispute, None)
         if hearing.signed is not None:
             said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
         return words.adjudication(report.outcome), said

@@ -1329,7 +1329,7 @@
         </message>
         <message>
             <source>Entries of the rounding log</source>
-            <translation>Einträge des Rundungsprotokolls</translation>
+            <translation>Einträge des Protokolls</translation>
         </message>
         <message>
             <source>Export</source>
@@ -1381,7 +1381,7 @@
         </message>
         <message>
             <source>Size of the rounding log</source>
-            <translation>Größe des Rundungsprotokolls</translation>
+            <translation>Größe des Protokolls</translation>
         </message>
         <message>
             <source>Step {0}</source>
@@ -7174,7 +7174,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Entries of the rounding log</source>
-            <translation>Einträge des Rundungsprotokolls</translation>
+            <translation>Einträge des Protokolls</translation>
         </message>
         <message>
             <source>Largest difference of each state tensor at the stored states</source>
@@ -7194,7 +7194,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Size of the rounding log</source>
-            <translation>Größe des Rundungsprotokolls</translation>
+            <translation>Größe des Protokolls</translation>
         </message>
         <message>
             <source>Step</source>
@@ -16158,6 +16158,10 @@ Lauf zu finden</translation>
             <translation>Hergestellt aus</translation>
         </message>
         <message>
+            <source>Merkle path</source>
+            <translation>Merkle-Pfad</translation>
+        </message>
+        <message>
             <source>Method</source>
             <translation>Verfahren</translation>
         </message>
@@ -16428,6 +16432,10 @@ Lauf zu finden</translation>
         <message>
             <source>largest difference</source>
             <translation>größter Unterschied</translation>
+        </message>
+        <message>
+            <source>leaf {0}</source>
+            <translation>Blatt {0}</translation>
         </message>
         <message>
             <source>loss</source>
