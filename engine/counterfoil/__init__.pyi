@@ -54,7 +54,6 @@ from counterfoil.audit.values.accountprose import (
     account_of as account_of,
     bound_by as bound_by,
     consequence_of as consequence_of,
-    difference_of as difference_of,
     meaning_of as meaning_of,
     rows_named as rows_named,
 )
@@ -438,6 +437,7 @@ from counterfoil_core.statement.verdict import (
     verify_signed as verify_signed,
     verify_verdict as verify_verdict,
 )
+from counterfoil_core.values.account import difference_of as difference_of
 from counterfoil_core.values.adjudication import (
     AdjudicationOutcome as AdjudicationOutcome,
     AdjudicationReport as AdjudicationReport,

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -206,10 +207,7 @@ class NoPlots(QWidget):
     def __init__(self, *_: object) -> None:
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._actions = [QAction(name, self) for name in ("PNG", "SVG", "CSV")]
-
-    def export_actions(self) -> list[QAction]:
-        return self._actions
+        self.export = SimpleNamespace(actions=[QAction(name, self) for name in ("Copy", "Export")])
 
 
 _PAINT = Theme._paint

@@ -58,11 +58,11 @@ def test_what_is_noted_is_there_on_another_day(tmp_path: Path, store: Path) -> N
     cases.note(ORDER, FileKind.ORDER, order, title="Digits")
     cases.note(ORDER, FileKind.RUN, run, about=RUN)
     cases.wait(ORDER, run, REPLAY)
-    cases.name_parties(ORDER, Parties("17", "Client", "Trainer"))
+    cases.name_parties(ORDER, None, "17", "Client", "")
     (case,) = Cases(store).cases
     assert (case.title, case.parties, [file.kind for file in case.files]) == (
         "Digits",
-        Parties("17", "Client", "Trainer"),
+        Parties("17", "Client"),
         [FileKind.RUN, FileKind.ORDER],
     )
     assert case.files[0].replay == REPLAY
@@ -143,12 +143,12 @@ def test_cases_and_files_are_bounded(tmp_path: Path, store: Path) -> None:
     file = made(tmp_path, "job.cfoil")
     store.parent.mkdir()
     many = [{"order": digest(str(n)).hex, "title": "", "parties": {}, "files": []} for n in range(MAX_CASES)]
-    store.write_text(json.dumps({"format": 2, "cases": many}))
+    store.write_text(json.dumps({"format": 3, "cases": many}))
     cases.note(ORDER, FileKind.ORDER, file)
     assert len(cases.cases) == MAX_CASES
     assert cases.order_file(ORDER) == file
     full = [{"kind": "verdict", "path": f"/v/{n}"} for n in range(MAX_FILES)]
-    store.write_text(json.dumps({"format": 2, "cases": [{**many[0], "files": full}]}))
+    store.write_text(json.dumps({"format": 3, "cases": [{**many[0], "files": full}]}))
     cases.note(digest("0"), FileKind.ORDER, file)
     assert len(cases.cases[0].files) == MAX_FILES
     assert cases.cases[0].files[0].file == file
@@ -180,21 +180,21 @@ JUNK = {
     "nested": b"[" * 200_000,
     "too large": b" " * (9 * 2**20),
     "another format": {"format": 1, "cases": []},
-    "an unknown field": {"format": 2, "cases": [], "more": 1},
-    "an unknown field of a case": {"format": 2, "cases": [{**GOOD, "more": 1}]},
-    "no digest": {"format": 2, "cases": [{**GOOD, "order": "A" * 64}]},
-    "two cases of one order": {"format": 2, "cases": [GOOD, GOOD]},
-    "too many cases": {"format": 2, "cases": [{**GOOD, "order": f"{n:064x}"} for n in range(MAX_CASES + 1)]},
-    "a title that cannot be seen": {"format": 2, "cases": [{**GOOD, "title": "a\u202eb"}]},
-    "a kind that is none": {"format": 2, "cases": [{**GOOD, "files": [{"kind": "key", "path": "/a"}]}]},
-    "a path that is not absolute": {"format": 2, "cases": [{**GOOD, "files": [{"kind": "run", "path": "a"}]}]},
-    "a path with a NUL": {"format": 2, "cases": [{**GOOD, "files": [{"kind": "run", "path": "/a\0"}]}]},
+    "an unknown field": {"format": 3, "cases": [], "more": 1},
+    "an unknown field of a case": {"format": 3, "cases": [{**GOOD, "more": 1}]},
+    "no digest": {"format": 3, "cases": [{**GOOD, "order": "A" * 64}]},
+    "two cases of one order": {"format": 3, "cases": [GOOD, GOOD]},
+    "too many cases": {"format": 3, "cases": [{**GOOD, "order": f"{n:064x}"} for n in range(MAX_CASES + 1)]},
+    "a title that cannot be seen": {"format": 3, "cases": [{**GOOD, "title": "a\u202eb"}]},
+    "a kind that is none": {"format": 3, "cases": [{**GOOD, "files": [{"kind": "key", "path": "/a"}]}]},
+    "a path that is not absolute": {"format": 3, "cases": [{**GOOD, "files": [{"kind": "run", "path": "a"}]}]},
+    "a path with a NUL": {"format": 3, "cases": [{**GOOD, "files": [{"kind": "run", "path": "/a\0"}]}]},
     "a time that is none": {
-        "format": 2,
+        "format": 3,
         "cases": [{**GOOD, "files": [{"kind": "run", "path": "/a", "used": "yesterday"}]}],
     },
     "a replay that nobody can ask for": {
-        "format": 2,
+        "format": 3,
         "cases": [
             {
                 **GOOD,
@@ -224,7 +224,7 @@ def test_a_damaged_list_is_put_aside_and_that_is_said(name: str, store: Path, tm
 def test_the_good_one_is_read(store: Path) -> None:
     store.parent.mkdir()
     waiting = {"kind": "run", "path": "/a/run.cfoil", "replay": {**WAITING, "numbers": [1, 3]}}
-    store.write_text(json.dumps({"format": 2, "cases": [{**GOOD, "files": [waiting]}]}))
+    store.write_text(json.dumps({"format": 3, "cases": [{**GOOD, "files": [waiting]}]}))
     (case,) = Cases(store).cases
     assert case.files[0].replay is not None
     assert case.files[0].replay.segments == SegmentRequest(numbers=(1, 3))

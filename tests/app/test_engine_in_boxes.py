@@ -181,6 +181,10 @@ def test_what_computes_ends_when_nobody_asks_and_is_loaded_again(
     impatient.write_capsule(report, tmp_path / "dispute.cfoil")
     impatient.release()
     until(impatient, 0)
+    deadline = time.monotonic() + 60
+    while _children(impatient.process_id):  # nor does what only looks at files stay
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert sum(busy) > 300, "control: they held memory, in MiB"
     assert impatient.recognise(digits_job.run).kind is FileUse.RUN
     assert report_of(audited(impatient, AuditRequest(digits_job.run, threads=1))).outcome is Outcome.VERIFIED

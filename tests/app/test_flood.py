@@ -15,6 +15,7 @@ from counterfoil import AuditRequest, CancelToken, Event, OperatorDone, StepRepl
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.session import ROWS_PER_POLL
 from counterfoil_app.shell.window import MainWindow
+from counterfoil_app.views.divergence import Shown
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -56,9 +57,10 @@ def test_tens_of_thousands_of_steps(count: int, window_of: MakeWindow, bundle: P
     view = window.divergence
     view.redraw()
     assert view.markers[0].selected.value() == count
-    drawn = [len(curve.line.getData()[0]) for curve in (view.trainer_loss, view.replay_loss, view.log_bytes)]
-    assert max(drawn) <= 2 * view.heat.getViewBox().width(), "what is drawn depends on the pixels, not on the steps"
-    highest = view.replay_loss.band.boundingRect().bottom()
+    view.show_plot(Shown.LOSS)
+    drawn = [len(curve.line.getData()[0]) for curve in view.series]
+    assert max(drawn) <= 2 * view.curves.getViewBox().width(), "what is drawn depends on the pixels, not on the steps"
+    highest = view.series[1].band.boundingRect().bottom()
     assert highest == max(row.replay_loss for row in window.session.steps.rows()), "the highest peak is kept"
     assert len(window.strip.stretches()) < 20, "equal neighbours are merged"
 

@@ -21,6 +21,7 @@ from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.crash import ExceptionDialog
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
+from counterfoil_app.views.divergence import Shown
 from counterfoil_app.views.home import Part
 from counterfoil_app.views.judges import SealDialog
 from counterfoil_app.views.tables import RecordTable
@@ -185,7 +186,7 @@ def test_contradictions_of_a_matching_step_are_marked(window_of: MakeWindow, bun
     tint = QColor(window.theme.tokens.bad_tint)
     backgrounds = [window.steps.model.index(row, 7).data(Qt.ItemDataRole.BackgroundRole) for row in range(60)]
     assert [row + 1 for row, ground in enumerate(backgrounds) if ground == tint] == [9]
-    window.divergence.redraw()
+    window.divergence.show_plot(Shown.ENTRIES)
     assert list(window.divergence.suspicious.getData()[0]) == [9]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
@@ -30,6 +31,8 @@ from support.waiting import reached
 from support.x_server import run_session, served
 
 SESSION = Path(__file__).resolve().parents[1] / "support" / "x_handover.py"
+
+LAYOUT_LEVELS = 8
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
 
@@ -119,6 +122,36 @@ def test_the_capsule_is_handed_over_sealed_for_judges(
     assert "--identity judge.key" in (folder / README).read_text()
     with open_sealed(folder / SEALED, tmp_path / "judge.key", Passphrase.given(None)) as plain:
         assert plain.read_text() == "step 37"
+
+
+def test_nothing_moves_for_an_answer_nor_for_what_was_written(
+    window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
+    engine = FakeEngine(disputed=37)
+    window = window_of(engine)
+    concluded(window, bundle, qtbot)
+    header = window.header.height()
+    window.commands["hand_over"].trigger()
+    sign(window, engine, tmp_path, qtbot)
+    dialog = asked(window, qtbot)
+    qtbot.waitUntil(lambda: "1,792 of 1,797 rows of images" in dialog.judges.notice.text())
+    judges = dialog.judges
+    watched = (judges.seal, judges.open, judges.leave_out, dialog.target, dialog.ok)
+
+    def places() -> list[QPoint]:
+        for _ in range(LAYOUT_LEVELS):  # what a wrapped text needs goes up one part at a time
+            QApplication.processEvents()
+        return [part.mapTo(dialog, QPoint(0, 0)) for part in watched]
+
+    before = places()
+    for answer in (judges.seal, judges.leave_out, judges.open):
+        answer.setChecked(True)
+        assert places() == before
+    with qtbot.waitSignal(window.verdicts.handed_over):
+        dialog.ok.click()
+    QApplication.processEvents()
+    assert window.header.height() == header
+    assert window.read.isVisible(), "the report in the folder can be opened"
 
 
 def test_the_capsule_may_stay_at_home(window_of: MakeWindow, bundle: Path, qtbot: QtBot, tmp_path: Path) -> None:

@@ -11,10 +11,12 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import MakeWindow
 from tests.app.test_nothing_misleads import idle
 
+from counterfoil import Check, CheckNumber, CheckState
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.checks import Door
 from counterfoil_app.views.header import ShortenedText
+from counterfoil_core.base.sentence import say
 from support.fake_engine import FakeEngine
 from support.waiting import reached
 
@@ -98,6 +100,24 @@ def test_what_was_written_is_shown_in_its_folder(
     assert str(tmp_path / "steps.csv") in opened.reveal.toolTip()
     qtbot.mouseClick(opened.reveal, LEFT)
     assert shown == [str(tmp_path)]
+
+
+def test_hashing_is_said_in_the_header_with_the_time_that_is_left(
+    opened: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, now = opened.session, [100.0]
+    monkeypatch.setattr("counterfoil_app.views.header.time.monotonic", lambda: now[0])
+    session.phase = Phase.REPLAYING
+    for percent, expected in ((10, "Hashing the file: 10 %."), (20, "Hashing the file: 20 %. 16 s left")):
+        said = say("Hashing the file: {0} %.", percent)
+        session.checks[CheckNumber.FORMAT] = Check(CheckNumber.FORMAT, CheckState.RUNNING, said)
+        session.checks_changed.emit()
+        assert opened.header.sentence.text() == expected
+        now[0] += 2.0
+    session.checks[CheckNumber.FORMAT] = Check(CheckNumber.FORMAT, CheckState.PASSED)
+    session.checks_changed.emit()
+    assert opened.header.sentence.text() == "Checking the bundle and preparing the first step."
+    session.phase = Phase.READY
 
 
 def test_another_run_is_read_from_its_beginning(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 from tests.app.conftest import PATIENCE, MakeWindow
 
 from counterfoil import Role
-from counterfoil_app.model.case_file import FileKind, Parties
+from counterfoil_app.model.case_file import FileKind
+from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.casestate import CaseState, NextStep, Standing
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
@@ -23,6 +24,7 @@ from counterfoil_app.views.case_list import FILTERED_FROM, MOST_SHOWN, CaseRow
 from counterfoil_app.views.find_dialog import FindDialog
 from counterfoil_app.views.home import Part
 from counterfoil_app.views.inquiry import DeliveryDialog
+from counterfoil_core.signing.subject import Subject
 from support.fake_engine import AUDITOR, FakeEngine, digest
 from support.message_boxes import click_in_box, no_box
 from support.waiting import reached
@@ -356,7 +358,7 @@ def test_a_case_is_taken_off_the_desk_and_its_files_stay(opened: MainWindow, bun
 def test_the_files_of_a_case_stay_unfolded_and_are_opened(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
     at_home(opened, qtbot)
     only(opened).files.button.click()
-    opened.cases.name_parties(digest("order"), Parties("2026-117"))
+    opened.cases.name_parties(digest("order"), None, "2026-117", "", "")
     row = only(opened)
     assert row.title.text() == "2026-117 \u2013 Digits, small residual network"
     qtbot.waitUntil(row.files.inside.isVisible)
@@ -456,6 +458,34 @@ def test_case_number_client_and_trainer_are_there_at_the_next_signing(
     assert only(opened).title.text().startswith("2026-117")
     kinds = [file.kind for file in only(opened).case.files]
     assert sorted(kinds, key=str) == [FileKind.RUN, FileKind.VERDICT]
+
+
+def test_each_run_of_a_case_has_its_own_trainer(tmp_path: Path) -> None:
+    cases, runs = Cases(tmp_path / "cases.json"), [tmp_path / f"{name}.cfoil" for name in "ab"]
+    about = [Subject(digest("order"), digest("root"), digest(name).hex) for name in "ab"]
+    for run, of, maker in zip(runs, about, ("Provider A", ""), strict=True):
+        run.touch()
+        cases.note(digest("order"), FileKind.RUN, run, about=of, trainer=maker)
+    cases.name_parties(digest("order"), about[1], "17", "Bank", "Provider B")
+    assert [cases.parties(digest("order"), of) for of in about] == [
+        ("17", "Bank", "Provider A"), ("17", "Bank", "Provider B"),
+    ]  # fmt: skip
+    cases.note(digest("order"), FileKind.RUN, runs[0], about=about[0])
+    assert cases.parties(digest("order"), about[0])[2] == "Provider A"
+    assert cases.parties(digest("order"), Subject(digest("order"), digest("root"), digest("c").hex))[2] == ""
+
+
+def test_a_run_that_was_judged_is_shown_with_what_was_found(opened: MainWindow, bundle: Path, qtbot: QtBot) -> None:
+    replay(opened, qtbot)
+    qtbot.waitUntil(lambda: bool(opened.history.pasts))
+    opened.commands["home"].trigger()
+    click_in_box(opened, "unsigned-question", "Close without signing")
+    qtbot.waitUntil(lambda: opened.stack.currentWidget() is opened.home)
+    (line,) = opened.home.recent_lines
+    qtbot.mouseClick(line.name, LEFT)
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED))
+    assert opened.header.outcome.text() == "VERIFIED"
+    assert opened.commands["replay"].isEnabled(), "and can be replayed again"
 
 
 def test_weights_of_a_disputed_run_are_said_to_be_those_of_a_disputed_run(

@@ -193,11 +193,17 @@ def test_the_window_fits_a_small_screen(
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     window.commands["replay"].trigger()
+    qtbot.waitUntil(lambda: window.session.progress.replayed > 0)
+    transport = window.transport
+    words = transport.progress.fontMetrics().horizontalAdvance(transport.progress.text())
+    assert words + window.strip.legend_width <= window.strip.width(), "how far it is lies over no legend"
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
+    assert clipped(window.home) == []
     for name in VIEWS:
         window.commands[f"show_{name}"].trigger()
         QApplication.processEvents()
         assert window.size() == room, f"{name} needs more"
+        assert clipped(window.desk) == [], name
         around = window.docks[name].widget()
         assert isinstance(around, Frame)
         pages = [around, *around.findChildren(Page)]

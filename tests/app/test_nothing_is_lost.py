@@ -24,6 +24,7 @@ from counterfoil_app.model.history import (
     capsule_of,
 )
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from counterfoil_app.views.results import ResultsDialog
@@ -324,6 +325,33 @@ def test_results_outlive_the_window_and_can_be_signed_later(
     third = window_of(FakeEngine())
     dialog = results(third, qtbot)
     assert dialog.table.item(0, 4).text() == verdict.name
+
+
+def test_a_signed_verdict_is_remembered_when_the_order_is_compared_afterwards(
+    opened: MainWindow, bundle: Path, key: Path, qtbot: QtBot
+) -> None:
+    replayed(opened, qtbot)
+    session, verdict = opened.session, sign(opened, qtbot, key)
+    qtbot.waitUntil(lambda: [past.verdict for past in opened.history.pasts] == [verdict])
+    (before,) = opened.history.pasts
+    assert str(verdict) in opened.header.sentence.text()
+    session.compare_with(bundle.with_name("job.cfoil"))
+    qtbot.waitUntil(lambda: session.earlier_verdict == verdict)
+    qtbot.waitUntil(lambda: [past.earlier for past in opened.history.pasts] == [verdict])
+    (after,) = opened.history.pasts
+    assert (after.when, after.signed, after.verdict) == (before.when, verdict, None), "the end of the replay stays"
+    assert not session.unsigned, "nothing is asked when it is left"
+    assert str(verdict) not in opened.header.sentence.text(), "that one does not say that the order was compared"
+    dialog = results(opened, qtbot)
+    assert dialog.table.item(0, 4).text() == verdict.name
+    dialog.reject()
+    read: list[Finished] = []
+    opened.history.read(after, read.append)
+    qtbot.waitUntil(lambda: bool(read))
+    assert (read[0].verdict_file, read[0].earlier_verdict) == (None, verdict), "nor on another day"
+    second = sign(opened, qtbot, key)
+    qtbot.waitUntil(lambda: [(past.verdict, past.earlier) for past in opened.history.pasts] == [(second, None)])
+    assert second != verdict
 
 
 def test_a_result_is_removed_only_after_a_question(opened: MainWindow, qtbot: QtBot) -> None:

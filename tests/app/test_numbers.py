@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale
 
 from counterfoil_app.looks import text
 from counterfoil_app.model.progress import RateMeter
-from counterfoil_app.views.axes import CountAxis
+from counterfoil_app.views.axes import NumberAxis
 
 
 def test_rate_and_time_left() -> None:
@@ -41,7 +41,8 @@ def test_rate_is_unknown_while_nothing_moves() -> None:
 
 
 def test_axis_labels_are_counts(qapp: object) -> None:
-    counts = CountAxis()
+    counts = NumberAxis()
+    counts.show_values(counts=True)
     ((_spacing, ticks),) = counts.tickValues(-0.1, 3.1, 300)
     assert counts.tickStrings(ticks, 1, 1) == [QLocale().toString(n) for n in (0, 1, 10, 100, 1000)]
 

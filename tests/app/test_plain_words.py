@@ -110,4 +110,4 @@ def test_the_german_window_has_no_english_decimals(
     assert not [loss for loss in losses if "." in loss]
     assert len([loss for loss in losses if "," in loss]) > 150
     assert "0,779831" in window.divergence.describe(37)
-    assert list(window.divergence.loss.getAxis("left").tickStrings([0.5], 1, 0.5)) == ["0,5"]
+    assert list(window.divergence.curves.getAxis("left").tickStrings([0.5], 1, 0.5)) == ["0,5"]

@@ -148,7 +148,7 @@ def test_a_recording_is_followed_with_the_replay_beside_it(
     assert page.replay_figures.value("behind").startswith("2 steps")
     assert page.replay_figures.value("judged") == "all 10 steps match"
     assert page.replay_figures.value("now") == "Waiting until step 11 is recorded."
-    assert list(page.plot.trainer.yData) == list(follower.sealed.values)
+    assert list(page.plot.trainer.line.getData()[1]) == list(follower.sealed.values)
     engine.halt = None
     engine.open_gates()
     qtbot.waitUntil(lambda: not follower.working)

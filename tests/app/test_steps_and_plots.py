@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QImage, QPainter
+from PySide6.QtGui import QGuiApplication, QImage, QPainter, QStandardItemModel
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.driver.capture import wait_until
+from counterfoil_app.model.divergence_table import DivergenceTable
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.axes import least_row
 from counterfoil_app.views.curves import Series, View, moving_mean
+from counterfoil_app.views.divergence import Shown
 from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine
 from support.waiting import reached
@@ -49,6 +52,7 @@ def window(shared: MainWindow, qtbot: QtBot) -> MainWindow:
     shared.steps.show_only.setCurrentIndex(StepFilter.ALL)
     shared.steps.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     shared.session.select_step(DISPUTED)
+    shared.divergence.show_plot(Shown.LOSS)
     shared.divergence.logarithmic.setChecked(False)
     shared.divergence.smoothing[1].setChecked(True)
     shared.divergence.show_whole()
@@ -270,10 +274,10 @@ def test_the_crosshair_leaves_with_the_mouse(window: MainWindow, qtbot: QtBot) -
 
     def points() -> bool:
         # Axes may still be laid out: where step 20 lies is asked each time.
-        place = view.canvas.mapFromScene(view.loss.getViewBox().mapViewToScene(QPointF(20, 1.0)))
+        place = view.canvas.mapFromScene(view.curves.getViewBox().mapViewToScene(QPointF(20, 1.0)))
         QTest.mouseMove(viewport, place + QPoint(1, 1))
         QTest.mouseMove(viewport, place)
-        return all(markers.crosshair.isVisible() for markers in view.markers) and "Step 20" in view.readout.text()
+        return view.markers[1].crosshair.isVisible() and "Step 20" in view.readout.text()
 
     qtbot.waitUntil(points)
     QApplication.sendEvent(viewport, QEvent(QEvent.Type.Leave))
@@ -283,67 +287,94 @@ def test_the_crosshair_leaves_with_the_mouse(window: MainWindow, qtbot: QtBot) -
 
 def test_axes_have_names(window: MainWindow) -> None:
     view = window.divergence
-    names = [view.loss.getAxis("left"), view.log.getAxis("left"), view.log.getAxis("bottom")]
-    assert [axis.labelText for axis in names] == ["Loss", "Number", "Step"]
-    assert all(axis.label.isVisible() for axis in names)
+    found = {}
+    for shown in (Shown.LOSS, Shown.APART, Shown.BYTES, Shown.ENTRIES):
+        view.show_plot(shown)
+        axes = [view.curves.getAxis(side) for side in ("left", "bottom")]
+        assert all(axis.label.isVisible() for axis in axes)
+        found[shown] = [axis.labelText for axis in axes]
+    assert [left for left, _ in found.values()] == ["Loss", "Apart", "Bytes", "Number"]
+    assert {bottom for _, bottom in found.values()} == {"Step"}
+
+
+def test_bytes_and_counts_are_apart_and_have_their_units(window: MainWindow) -> None:
+    view, axis = window.divergence, window.divergence.curves.getAxis("left")
+    view.show_plot(Shown.BYTES)
+    assert axis.tickStrings([0, 2_000], 1, 2_000) == ["0 kB", "2 kB"]
+    assert axis.tickStrings([1_790, 1_795, 1_797.5], 1, 5) == ["1,790 B", "1,795 B", ""]
+    assert np.array_equal(view.series[0].line.getData()[1], window.session.step_data.log_bytes)
+    view.show_plot(Shown.ENTRIES)
+    assert axis.tickStrings([0.0, np.log10(1001)], 1, 1) == ["0", "1,000"]
 
 
 def test_the_loss_on_a_logarithmic_axis(window: MainWindow) -> None:
     view, losses = window.divergence, window.session.step_data.trainer_loss
     view.logarithmic.trigger()
-    _, drawn = view.trainer_loss.line.getData()
+    _, drawn = view.series[0].line.getData()
     assert np.allclose(drawn, np.log10(losses))
-    axis = view.loss.getAxis("left")
+    axis = view.curves.getAxis("left")
     assert "0.5" in axis.tickStrings([np.log10(0.5)], 1, 1)
     for low, high, size in ((-0.4, 0.65, 90.0), (-6.0, 2.0, 90.0), (0.041, 0.057, 90.0)):
         ((_, values),) = axis.tickValues(low, high, size)
         assert len(values) >= 2
-        assert np.diff(values).min() * size / (high - low) >= least_row(view._small), "no number lies over another"
+        assert np.diff(values).min() * size / (high - low) >= least_row(view.canvas.small), (
+            "no number lies over another"
+        )
     view.logarithmic.trigger()
-    _, drawn = view.trainer_loss.line.getData()
+    _, drawn = view.series[0].line.getData()
     assert np.array_equal(drawn, losses)
 
 
 @pytest.mark.parametrize("size", [20.0, 45.0, 90.0, 300.0])
 def test_no_number_of_an_axis_lies_over_another(window: MainWindow, size: float) -> None:
-    axis = window.divergence.loss.getAxis("left")
+    axis = window.divergence.curves.getAxis("left")
     for low, high in ((-0.31, 0.29), (0.0, 3.2), (1.0, 1.001)):
         values = axis.tickValues(low, high, size)[0][1]
         pixels = np.diff(sorted(values)) * size / (high - low)
-        assert (pixels >= least_row(window.divergence._small) - 1).all()
+        assert (pixels >= least_row(window.divergence.canvas.small) - 1).all()
 
 
-def test_the_losses_apart_have_a_strip_of_their_own(window: MainWindow) -> None:
+def test_the_losses_apart_have_a_plot_of_their_own(window: MainWindow) -> None:
     view, data = window.divergence, window.session.step_data
-    view.redraw()
-    steps, drawn = view.loss_apart.line.getData()
+    view.show_plot(Shown.APART)
+    steps, drawn = view.series[0].line.getData()
     assert np.allclose(drawn, data.replay_loss - data.trainer_loss)
     assert [int(step) for step, value in zip(steps, drawn, strict=True) if value != 0] == [37, 38, 39, 40]
-    assert "replay minus trainer" in view._titles[2].text
+    assert "replay minus trainer" in view.canvas.title.text
     view.logarithmic.trigger()
-    assert "size of replay minus trainer" in view._titles[2].text
-    _, drawn = view.loss_apart.line.getData()
+    assert "size of replay minus trainer" in view.canvas.title.text
+    _, drawn = view.series[0].line.getData()
     assert np.isfinite(drawn).sum() == 4, "0 has no place on it"
 
 
-def test_plots_without_anything_to_show_are_not_there(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+def offered(window: MainWindow) -> list[Shown]:
+    model = window.divergence.chooser.model()
+    assert isinstance(model, QStandardItemModel)
+    return [shown for shown in Shown if model.item(shown).isEnabled()]
+
+
+def test_plots_without_anything_to_show_are_not_offered(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
     window = window_of(FakeEngine(disputed=DISPUTED))
     window.open_bundle(bundle)
     qtbot.waitUntil(reached(window, Phase.READY))
     front(window, "divergence", qtbot)
     view = window.divergence
     view.redraw()
-    assert [plot.isVisible() for plot in view.plots] == [False, True, False, True], "nothing was replayed yet"
-    assert not view.bar.isVisible()
+    logged = [Shown.BYTES, Shown.ENTRIES]
+    assert offered(window) == [Shown.LOSS, *logged], "nothing was replayed yet"
+    assert view.shown is Shown.LOSS
+    assert [plot.isVisible() for plot in (*view.plots, view.bar)] == [False, True, False]
     window.commands["replay"].trigger()
     qtbot.waitUntil(reached(window, Phase.CONCLUDED))
-    qtbot.waitUntil(lambda: all(plot.isVisible() for plot in view.plots))
-    lowest = [plot for plot in view.plots if plot.getAxis("bottom").style["showValues"]]
-    assert lowest == [view.log]
+    qtbot.waitUntil(lambda: view.shown is Shown.HEAT)
+    assert offered(window) == list(Shown)
+    assert [plot.isVisible() for plot in (*view.plots, view.bar)] == [True, False, True], "one large one"
+    view.show_plot(Shown.ENTRIES)
+    assert view.chooser.currentIndex() == view.shown == Shown.ENTRIES
     window.session.step_data.table.column("log_bytes")[:] = 0
     view.redraw()
-    assert not view.log.isVisible(), "an exact profile has no log"
-    assert view.apart.getAxis("bottom").style["showValues"]
+    assert offered(window) == [Shown.HEAT, Shown.LOSS, Shown.APART], "an exact profile has no log"
+    assert view.shown is Shown.HEAT
 
 
 def test_another_run_beside_it_is_read_at_the_same_step(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -352,12 +383,12 @@ def test_another_run_beside_it_is_read_at_the_same_step(window: MainWindow, qtbo
     other.touch()
     with qtbot.waitSignal(view.other.changed):
         view.other.show(other)
-    _, drawn = view.other_loss.line.getData()
+    _, drawn = view.series[0].line.getData()
     assert np.array_equal(drawn, losses), "the engine that computes nothing says the same of every run"
-    assert "other.cfoil" in view._titles[1].text
+    assert "other.cfoil" in view.canvas.title.text
     assert view.describe(20).count("(other.cfoil)") == 1
     view.without_other.trigger()
-    assert "other.cfoil" not in view._titles[1].text
+    assert "other.cfoil" not in view.canvas.title.text
     assert np.isnan(view.other.losses(60)).all()
 
 
@@ -390,15 +421,14 @@ def test_of_many_steps_every_peak_is_in_the_band() -> None:
 
 def test_a_smoothed_curve_lies_on_the_plain_one(window: MainWindow) -> None:
     view, losses = window.divergence, window.session.step_data.trainer_loss
-    assert not view.trainer_loss.smooth.isVisible()
+    trainer = view.series[0]
+    assert not trainer.smooth.isVisible()
     view.smoothing[5].trigger()
-    assert view.trainer_loss.smooth.isVisible()
-    _, smooth = view.trainer_loss.smooth.getData()
+    assert trainer.smooth.isVisible()
+    _, smooth = trainer.smooth.getData()
     assert smooth[30] == pytest.approx(losses[28:33].mean())
-    assert np.array_equal(view.trainer_loss.line.getData()[1], losses), "no spike is smoothed away"
-    assert (
-        view.trainer_loss.line.opts["pen"].color().alpha() < 255 == view.trainer_loss.smooth.opts["pen"].color().alpha()
-    )
+    assert np.array_equal(trainer.line.getData()[1], losses), "no spike is smoothed away"
+    assert trainer.line.opts["pen"].color().alpha() < 255 == trainer.smooth.opts["pen"].color().alpha()
 
 
 @pytest.mark.parametrize("over", [1, 2, 5, 25])
@@ -418,11 +448,11 @@ def test_no_spike_hides_behind_a_marker(window: MainWindow, qtbot: QtBot) -> Non
     view = window.divergence
     for markers in view.markers:
         for line in (markers.selected, markers.disputed, markers.crosshair):
-            assert view.differences.image.zValue() < line.zValue() < view.replay_loss.line.zValue()
+            assert view.differences.image.zValue() < line.zValue() < view.series[1].line.zValue()
     front(window, "divergence", qtbot)
     view.redraw()
-    losses = view.replay_loss.line.getData()[1]
-    spike = view.loss.getViewBox().mapViewToScene(QPointF(DISPUTED, losses[DISPUTED - 1]))
+    losses = view.series[1].line.getData()[1]
+    spike = view.curves.getViewBox().mapViewToScene(QPointF(DISPUTED, losses[DISPUTED - 1]))
     around = view.canvas.mapFromScene(QRectF(spike.x() - 4, spike.y() - 4, 9, 9)).boundingRect()
     image = view.canvas.grab().toImage().copy(around)
     found = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
@@ -431,12 +461,36 @@ def test_no_spike_hides_behind_a_marker(window: MainWindow, qtbot: QtBot) -> Non
 
 def test_an_all_equal_map_says_so(window_of: MakeWindow, tmp_path: Path, window: MainWindow) -> None:
     honest = replayed(window_of(FakeEngine()), tmp_path / "honest.cfoil")
-    honest.divergence.redraw()
+    honest.divergence.show_plot(Shown.HEAT)
     assert honest.divergence.differences.equal.isVisible()
     assert honest.divergence.differences.equal.toPlainText() == f"0 of {len(TENSORS)} tensors differ"
-    window.divergence.redraw()
+    window.divergence.show_plot(Shown.HEAT)
     assert not window.divergence.differences.equal.isVisible()
-    assert f"{len(TENSORS)} of {len(TENSORS)} tensors differ" in window.divergence._titles[0].text
+    assert f"{len(TENSORS)} of {len(TENSORS)} tensors differ" in window.divergence.canvas.title.text
+
+
+def test_no_map_says_that_nothing_differs_beside_a_dispute(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, session = window.divergence, window.session
+    equal = DivergenceTable.of_columns(
+        replace(session.divergence.columns(), differing=np.zeros(0, np.int64), values=np.zeros((len(TENSORS), 0)))
+    )
+    monkeypatch.setattr(session, "divergence", equal)
+    view.show_plot(Shown.HEAT)
+    said = view.differences.equal.toPlainText()
+    assert said == "step 37 differs, and the stored states that were compared do not show it"
+    assert said in view.canvas.title.text
+    assert view.differences.equal.color.name() == window.theme.tokens.bad
+
+
+def test_the_block_begins_at_the_disputed_step(window: MainWindow) -> None:
+    view = window.divergence
+    view.show_plot(Shown.HEAT)
+    image = window.session.divergence.image(1, 60, 60, 5, DISPUTED)
+    assert [int(step) for step in np.flatnonzero(image[0] > 0) + 1] == [37, 38, 39, 40]
+    assert image[0, 35] == 0, "step 36 matches, and the state behind it with it"
+    assert window.session.divergence.image(1, 60, 12, 5, DISPUTED)[0, 7] > 0, "where steps share a place, none is lost"
+    assert "equal at step 36" in view.describe(36, 0)
+    assert "at step 40" in view.describe(37, 0)
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -444,7 +498,7 @@ def test_exported_plots_say_what_they_show(window: MainWindow, qtbot: QtBot, tmp
     front(window, "divergence", qtbot)
     target = tmp_path / f"plots.{kind}"
     with qtbot.waitSignal(window.session.exports.finished):
-        window.divergence.write(kind, target)
+        window.divergence.export.write(target)
     canvas = window.divergence.canvas.viewport()
     if kind == "svg":
         written = target.read_text()
@@ -456,3 +510,12 @@ def test_exported_plots_say_what_they_show(window: MainWindow, qtbot: QtBot, tmp
         assert band >= 40
         inks = {image.pixelColor(x, y).name() for x in range(0, 600) for y in range(band)}
         assert window.theme.tokens.text in inks, "a title above the plots"
+
+
+def test_a_plot_is_copied_as_it_is_exported(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "divergence", qtbot)
+    qtbot.keyClick(window.divergence, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    image = QGuiApplication.clipboard().image()
+    canvas = window.divergence.canvas.viewport()
+    assert image.width() == 2 * canvas.width()
+    assert image.height() >= 2 * canvas.height() + 40

@@ -30,6 +30,7 @@ from counterfoil import (
     SegmentRequest,
     SignerProcess,
     StepTable,
+    difference_of,
     generate_key,
     start_signer,
 )
@@ -276,8 +277,12 @@ def test_the_report_says_everything(qapp: object) -> None:
     report = page.report
     assert report.dispute is not None
     assert report.bundle_digest is not None
+    first = difference_of(report.dispute)
+    assert report.reason.startswith(first), "what is signed begins with what differs"
+    assert text.index(first) < text.index("Merkle path") < text.index("What was audited"), "on the first page"
     for needed in (
-        "DISPUTED", report.reason, report.bundle_digest.hex, KEY_ID, "2026-11-21", report.dispute.trainer_leaf.hex,
+        "DISPUTED", first, report.reason.removeprefix(first).strip(), "step 37 \u2260", KEY_ID, "2026-11-21",
+        report.bundle_digest.hex, report.dispute.trainer_leaf.hex,
         report.dispute.replay_leaf.hex, *(translate(check.detail) for check in report.checks), "counterfoil verify",
         "blocks.0.bn1.running_mean", float(report.dispute.replay_loss).hex(),
     ):  # fmt: skip

@@ -22,6 +22,7 @@ from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.step_data import StepFilter, StepState
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import heatmap
+from counterfoil_app.views.divergence import Shown
 from counterfoil_app.views.parts import ElidedLabel
 from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine
@@ -70,6 +71,7 @@ def window(shared: MainWindow) -> MainWindow:
     """The window that has replayed once for all, as it was then: its step, its rows, and the whole run."""
     shared.steps.show_only.setCurrentIndex(StepFilter.ALL)
     shared.session.select_step(DISPUTED)
+    shared.divergence.show_plot(Shown.HEAT)
     shared.divergence.show_whole()
     return shared
 
@@ -156,7 +158,8 @@ def test_a_step_chosen_in_one_view_is_chosen_in_all(fresh: MainWindow, qtbot: Qt
 
     front(window, "divergence", qtbot)
     view = window.divergence
-    scene_point = view.loss.getViewBox().mapViewToScene(QPointF(30.1, 1.0))
+    view.show_plot(Shown.LOSS)
+    scene_point = view.curves.getViewBox().mapViewToScene(QPointF(30.1, 1.0))
     qtbot.mouseClick(view.canvas.viewport(), LEFT, pos=view.canvas.mapFromScene(scene_point))
     assert selected_everywhere(window) == {30}
     qtbot.keyClick(view, Qt.Key.Key_Left)
@@ -297,21 +300,23 @@ def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: 
 
 
 def test_the_loss_of_the_replay_has_its_spike(window: MainWindow) -> None:
-    window.divergence.redraw()
-    steps, ours = window.divergence.replay_loss.line.getData()
-    _, theirs = window.divergence.trainer_loss.line.getData()
+    window.divergence.show_plot(Shown.LOSS)
+    trainer, replay, _ = window.divergence.series
+    (steps, ours), (_, theirs) = replay.line.getData(), trainer.line.getData()
     apart = [int(step) for step, one, other in zip(steps, ours, theirs, strict=True) if one != other]
     assert apart == [37, 38, 39, 40]
 
 
-def test_axes_are_linked_and_zoom_together(window: MainWindow, qtbot: QtBot) -> None:
+def test_another_plot_shows_the_same_steps(window: MainWindow, qtbot: QtBot) -> None:
     front(window, "divergence", qtbot)
     view = window.divergence
     qtbot.keyClick(view, Qt.Key.Key_Plus)
-    ranges = [plot.getViewBox().viewRange()[0] for plot in view.plots]
+    ranges = []
+    for shown in Shown:
+        view.show_plot(shown)
+        ranges.append(view.plot.getViewBox().viewRange()[0])
     assert ranges[0][1] - ranges[0][0] < 40
-    assert ranges[0] == pytest.approx(ranges[1])
-    assert ranges[0] == pytest.approx(ranges[2])
+    assert ranges == [pytest.approx(ranges[0])] * len(Shown)
     assert ranges[0][0] < DISPUTED < ranges[0][1]
     window.session.select_step(1)
     assert view.view_range()[0] <= 1, "a step that is selected elsewhere comes into view"
@@ -324,7 +329,8 @@ def test_the_crosshair_reads_values(window: MainWindow, qtbot: QtBot) -> None:
     view = window.divergence
     view.redraw()
     view.point_at(view.heat.getViewBox().mapViewToScene(QPointF(38.1, 1.5)))
-    assert all(markers.crosshair.isVisible() and markers.crosshair.value() == 38 for markers in view.markers)
+    assert view.markers[0].crosshair.isVisible()
+    assert view.markers[0].crosshair.value() == 38
     text = view.readout.text()
     assert "Step 38" in text
     assert "unjudged" in text
@@ -339,7 +345,7 @@ def test_plots_are_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path, ki
     front(window, "divergence", qtbot)
     target = tmp_path / f"plots.{kind}"
     with qtbot.waitSignal(window.session.exports.finished, timeout=20_000):
-        window.divergence.write(kind, target)
+        window.divergence.export.write(target)
     if kind == "png":
         image = QImage(str(target))
         assert image.width() == 2 * window.divergence.canvas.viewport().width()
@@ -361,7 +367,7 @@ def test_plots_are_exported(window: MainWindow, qtbot: QtBot, tmp_path: Path, ki
 def test_an_unwritable_place_ends_in_a_sentence(fresh: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window = fresh
     with qtbot.waitSignal(window.session.failed) as caught:
-        window.divergence.write("csv", tmp_path / "missing" / "plots.csv")
+        window.divergence.export.write(tmp_path / "missing" / "plots.csv")
     assert "cannot be written" in caught.args[0].sentence
 
 

@@ -5,8 +5,8 @@ gets another process. So each starts without having seen anything of a stranger'
 and takes calls until one comes that it is not let do. Spare ones are kept loaded, so that nobody waits for the loading.
 Files are looked at by a process of their own: a replay's evidence stays where it is, and what a replay loads takes
 seconds, which the first figures of a run do not wait for. What computes holds hundreds of MiB: it ends when another
-file is looked at, and with the spare one when nobody has asked for minutes, unless it has evidence that lies nowhere
-else.
+file is looked at. When nobody has asked for minutes all of them end, but for one whose evidence lies nowhere else, and
+start again with the next call.
 
 The broker itself reads nothing of a stranger's but to copy it, and nothing of what the processes say to the window,
 which reads that as a stranger's.
@@ -46,7 +46,7 @@ SPARE_SECONDS = {True: 0.0, False: 3.0}
 """How long after the last call in a new box the next process is started that only looks, and that computes: loading
 what computes keeps a processor busy for seconds."""
 IDLE_SECONDS = 180.0
-"""So long after the last call what computes is kept loaded."""
+"""So long after the last call processes are kept loaded."""
 _KEPT_CALLS = 8
 """So many of the last calls may still ask for something: those that nobody waits for any more come to their end."""
 
@@ -163,14 +163,16 @@ class Broker:
             self._begin_to_retire(self._slots.pop(False))
 
     def _rest_now(self) -> None:
-        """Nobody has asked for a while: what computes is loaded again when somebody does."""
+        """Nobody has asked for a while: what is needed is loaded again when somebody does."""
         with self._lock:
             if self._closed or any(inner.at_work for inner in self._slots.values()):
                 return
-            self._end_computing()
-            if (spare := self._spares.pop(False, None)) is not None:
+            for light in [light for light, inner in self._slots.items() if not inner.holds]:
+                self._begin_to_retire(self._slots.pop(light))
+            for spare in self._spares.values():
                 spare.process.kill()
                 self._begin_to_retire(spare)
+            self._spares.clear()
 
     def _make_spare(self, light: bool) -> None:
         with (

@@ -109,7 +109,7 @@ def sentence(found: Standing) -> str:
         judged = _tr("{0}: {1} of {2} steps judged on {3}.").format(
             name, text.count(past.judged), text.count(past.ordered), day(past.when)
         )
-        signed = _tr("Signed in {0}.").format(name_of(past.verdict)) if past.verdict is not None else ""
+        signed = _tr("Signed in {0}.").format(name_of(past.signed)) if past.signed is not None else ""
         return f"{judged} {signed}".strip()
     about = {
         CaseState.ORDERED: _tr("{0} in {1}. No run of it was opened here."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from counterfoil import (
@@ -25,6 +25,7 @@ from counterfoil import (
     Sample,
     SegmentRequest,
     StepMatch,
+    TrainerTrust,
     Trust,
     TrustLine,
     Verdict,
@@ -79,12 +80,14 @@ def conclusion(judged: AuditReport | Verdict, trust: Trust | None = None) -> Loo
     )
 
 
-def reason(report: AuditReport, trust: Trust | None) -> str:
-    """Why an audit found what it found, and of a verified run what is open about it."""
-    why = engine_words.translate(report.reason)
-    if report.outcome is Outcome.VERIFIED and trust is not None and trust.reason:
-        why += " " + engine_words.translate(trust.reason)
-    return why
+def reason(judged: AuditReport | Verdict, trust: Trust | None) -> str:
+    """Why an audit found what it found, with its caveat."""
+    return f"{engine_words.translate(judged.reason)} {caveat(judged.outcome, trust)}".strip()
+
+
+def caveat(outcome: Outcome | AdjudicationOutcome, trust: Trust | None) -> str:
+    """What is open of a verified run, wherever its outcome stands: header, signing, report; empty where nothing is."""
+    return engine_words.translate(trust.reason) if outcome is Outcome.VERIFIED and trust is not None else ""
 
 
 def recorded_steps(steps: int, ordered: int) -> str:
@@ -102,14 +105,20 @@ def judged_steps(judged: AuditReport | Verdict) -> str:
     return _tr("{0} ordered, {1} recorded, {2} judged").format(ordered, recorded, replayed)
 
 
-def trust(line: TrustLine) -> Look:
-    """How one of the things that a conclusion rests on is shown."""
-    look = {
-        Level.WHOLE: ("passed", Tone.OK),
-        Level.OPEN: ("warning", Tone.WARN) if line.reason else ("pending", Tone.MUTED),
-        Level.NONE: ("failed", Tone.BAD),
-    }[line.level]
-    return Look(engine_words.translate(line.words), *look)
+def trust(rests_on: Trust, trainer: str) -> Iterator[tuple[TrustLine, Look]]:
+    """How order, trainer and machine, on which a conclusion rests, are shown.
+
+    Args:
+        rests_on: What it rests on.
+        trainer: Name that the reader has given the trainer's key; empty for none.
+    """
+    for line, named in zip(rests_on.lines, (False, rests_on.trainer is TrainerTrust.NAMED, False), strict=True):
+        look = {
+            Level.WHOLE: ("passed", Tone.OK),
+            Level.OPEN: ("warning", Tone.WARN) if line.reason else ("pending", Tone.MUTED),
+            Level.NONE: ("failed", Tone.BAD),
+        }[line.level]
+        yield line, Look(trainer if named and trainer else engine_words.translate(line.words), *look)
 
 
 def role(value: Role) -> str:

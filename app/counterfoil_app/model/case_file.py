@@ -16,7 +16,7 @@ from counterfoil_core.signing.kinds import read_value
 from counterfoil_core.signing.subject import Subject
 
 FILE_NAME = "cases.json"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAX_BYTES = 8 * 2**20
 MAX_CASES = 500
 MAX_FILES = 100
@@ -44,11 +44,10 @@ _Share = Annotated[float, Meta(gt=0, le=1)]
 
 
 class Parties(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a case and its parties are called in a report, as the auditor said at the last signing; all may be empty."""
+    """How a case and its client are called in a report, as the auditor said at the last signing; both may be empty."""
 
     number: _Name = ""
     client: _Name = ""
-    trainer: _Name = ""
 
 
 class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,6 +84,7 @@ class CaseFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: What a verdict, an adjudication or a comparison of weights came to, in the engine's word; empty for a run, whose
     #: results are kept, and where it is not known.
     outcome: Annotated[str, Meta(max_length=20)] = ""
+    trainer: _Name = ""  #: Who made a run, as the auditor said or the book of keys; empty where that is not known.
     used: _Moment = ""  #: When it was last used here, UTC; empty once it was forgotten.
     replay: Replay | None = None  #: The replay of a run that waits to be gone on with.
 
@@ -105,7 +105,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     order: _Hex  #: The order's digest.
     #: What the client calls the job, as one line of visible characters; empty where no file of it was read.
     title: _Name
-    parties: Parties  #: How the case and its parties are called.
+    parties: Parties  #: How the case and its client are called.
     files: Annotated[tuple[CaseFile, ...], Meta(max_length=MAX_FILES)]  #: Its files, the one that was used last first.
 
     def of_kind(self, kind: FileKind) -> tuple[CaseFile, ...]:
@@ -149,7 +149,7 @@ def _check(held: ListOfCases) -> None:
         raise ValueError("two cases have the same order")
     for case in held.cases:
         parties = case.parties
-        texts = (case.title, parties.number, parties.client, parties.trainer)
+        texts = (case.title, parties.number, parties.client, *(file.trainer for file in case.files))
         if any(one_line(text, MAX_NAME) != text for text in texts):
             raise ValueError("a case has a text that cannot be seen")
         for file in case.files:

@@ -99,6 +99,7 @@ class Cases(QObject):
         about: Subject | None = None,
         outcome: str = "",
         title: str = "",
+        trainer: str = "",
     ) -> None:
         """Know that a file belongs to the case of an order.
 
@@ -111,15 +112,17 @@ class Cases(QObject):
             about: The run that it holds or is about.
             outcome: As in :class:`CaseFile`.
             title: What the client calls the job.
+            trainer: Who made a run.
         """
-        new = CaseFile(kind, absolute(path), about, outcome, _now())
+        new = CaseFile(kind, absolute(path), about, outcome, one_line(trainer, MAX_NAME), _now())
         if len(new.path) > MAX_PATH:
             return
 
         def noted(case: Case) -> Case:
             before = next((file for file in case.files if _is_same(file, new)), None)
             kept = new if before is None else replace(
-                new, about=new.about or before.about, outcome=outcome or before.outcome, replay=before.replay
+                new, about=new.about or before.about, outcome=outcome or before.outcome, replay=before.replay,
+                trainer=new.trainer or before.trainer,
             )  # fmt: skip
             others = (file for file in case.files if file is not before and (file.kind, file.path) != (kind, new.path))
             named = one_line(title, MAX_NAME) if title else case.title
@@ -133,14 +136,23 @@ class Cases(QObject):
 
         self._change(change)
 
-    def name_parties(self, order: Digest, parties: Parties) -> None:
-        """Remember how a case and its parties are called."""
-        self._change(self._with(order.hex, lambda case: replace(case, parties=parties)))
+    def name_parties(self, order: Digest, run: Subject | None, number: str, client: str, trainer: str) -> None:
+        """Remember how a case and its client are called, and who made a run of it."""
+        parties, maker = Parties(one_line(number, MAX_NAME), one_line(client, MAX_NAME)), one_line(trainer, MAX_NAME)
 
-    def parties(self, order: Digest | None) -> Parties:
-        """How a case and its parties were called at the last signing."""
+        def named(case: Case) -> Case:
+            made = _each_file(case, lambda file: replace(file, trainer=maker) if _is_run(file, run) else file)
+            return replace(made, parties=parties)
+
+        self._change(self._with(order.hex, named))
+
+    def parties(self, order: Digest | None, run: Subject | None) -> tuple[str, str, str]:
+        """How a case and its client were called at the last signing, and who made a run of it; empty if not known."""
         case = self.find(order)
-        return Parties() if case is None else case.parties
+        if case is None:
+            return "", "", ""
+        maker = next((file.trainer for file in case.files if _is_run(file, run)), "")
+        return case.parties.number, case.parties.client, maker
 
     def wait(self, order: Digest, run: Path, replay: Replay | None) -> None:
         """Remember a replay of a run that is to be gone on with; None when there is none any more."""
@@ -247,6 +259,10 @@ class Cases(QObject):
 
 def _each_file(case: Case, change: Callable[[CaseFile], CaseFile]) -> Case:
     return replace(case, files=tuple(map(change, case.files)))
+
+
+def _is_run(file: CaseFile, run: Subject | None) -> bool:
+    return file.kind is FileKind.RUN and file.about == run is not None
 
 
 def _is_same(old: CaseFile, new: CaseFile) -> bool:

@@ -145,7 +145,7 @@ class DivergenceTable:
         """Whether any difference is infinite or not a number."""
         return bool(np.isinf(self._values[:, : len(self._differing)]).any())
 
-    def image(self, first: int, last: int, columns: int, every: int) -> Floats:
+    def image(self, first: int, last: int, columns: int, every: int, disputed: int = 0) -> Floats:
         """Return the differences over a range of steps, thinned out by the peak, so that no spike is lost.
 
         A checkpoint speaks for the steps since the one before: it covers the ``every`` steps that end with it.
@@ -155,6 +155,8 @@ class DivergenceTable:
             last: Last step.
             columns: Most columns of the image.
             every: Steps from one checkpoint to the next.
+            disputed: The first step that differs: those before it match, though the next checkpoint differs; 0 for
+                none.
 
         Returns:
             float64 ``[tensors, columns]``: NaN where nothing was compared, 0 where all is equal, infinity where a
@@ -167,6 +169,8 @@ class DivergenceTable:
         begins = np.searchsorted(self.steps, edges[:-1])
         ends = np.searchsorted(self.steps, np.maximum(edges[1:] - 1, edges[:-1]) + every)
         result[:, begins < ends] = 0.0
+        matching = edges[1:] <= disputed
+        ends[matching] = np.minimum(ends[matching], np.searchsorted(self.steps, disputed))
         differing = np.array(self._differing, np.int64)
         ones, others = np.searchsorted(differing, begins), np.searchsorted(differing, ends)
         for place in np.flatnonzero(ones < others):

@@ -43,7 +43,7 @@ from counterfoil_core.base.inputs import open_plain
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.subject import Subject
 
-MARK = b"counterfoil result 6\n"
+MARK = b"counterfoil result 7\n"
 SUFFIX = ".result"
 _LENGTH_BYTES = 8
 MAX_BYTES = 2**31
@@ -85,15 +85,21 @@ class Past:
     headline: str  #: The same in words: of a clean one it says for how much of the run and the order it holds.
     judged: int  #: Number of steps that were judged.
     ordered: int  #: Number of steps of the run, which are those of the order unless it ended early.
-    verdict: Path | None  #: The signed verdict; None when nothing was signed.
+    verdict: Path | None  #: The signed verdict that says all of it; None when there is none.
     trust: Trust  #: What it rests on.
     about: Subject | None  #: Which run it is about; None where that is not known.
     stopped: bool  #: Whether the user stopped it.
+    earlier: Path | None = None  #: The signed verdict from before more was compared, where that is the last.
+
+    @property
+    def signed(self) -> Path | None:
+        """The last verdict that was signed on it; None for none."""
+        return self.verdict or self.earlier
 
     @property
     def signable(self) -> bool:
         """Whether a verdict is still to be signed: one on a replay that was stopped only where it found something."""
-        return self.verdict is None and (not self.stopped or self.outcome is Outcome.DISPUTED)
+        return self.signed is None and (not self.stopped or self.outcome is Outcome.DISPUTED)
 
 
 class History(QObject):
@@ -242,13 +248,16 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
             say("The folder {0} for results cannot be made: {1}.", file.parent, error.strerror or error),
             remedy=say("Sign the verdict before you close the window."),
         ) from error
+    ended = datetime.now(UTC).replace(microsecond=0)
     if new:
         _keep_capsule(engine, report, file)
+    elif file.is_file():  # more was compared since, or signed
+        ended = _past(file, _parts(file)[0]).when
     summary = finished.summary
     run = summary.run if summary is not None else None
     past = Past(
         file,
-        datetime.now(UTC).replace(microsecond=0),
+        ended,
         finished.path,
         finished.order,
         report.outcome,
@@ -259,6 +268,7 @@ def _keep(engine: Engine, file: Path, finished: Finished, new: bool) -> None:
         report.trust,
         report.about or (run.about if run is not None else None),  # a refused run is not read so far
         finished.stopped,
+        finished.earlier_verdict,
     )
     _write(file, encode(past), zlib.compress(encode(_held(finished)), 1))
 
@@ -282,10 +292,12 @@ def _held(finished: Finished) -> _Held:
 def _read(file: Path) -> Finished:
     try:
         head, body = _parts(file)
+        past = _past(file, head)
         held: _Held = decode(zlib.decompressobj().decompress(body, MAX_BYTES), _Held)
         return Finished(
             **{name: getattr(held, name) for name in _SAME},
-            verdict_file=_past(file, head).verdict,
+            verdict_file=past.verdict,
+            earlier_verdict=past.earlier,
             steps=StepTable.of_columns(held.steps, held.last),
             divergence=DivergenceTable.of_columns(held.divergence),
             failure=None,
@@ -300,7 +312,7 @@ def _read(file: Path) -> Finished:
 
 def _note_verdict(file: Path, verdict: Path) -> None:
     head, body = _parts(file)
-    _write(file, encode(replace(_past(file, head), verdict=verdict)), body)
+    _write(file, encode(replace(_past(file, head), verdict=verdict, earlier=None)), body)
 
 
 def _remove(file: Path) -> None:

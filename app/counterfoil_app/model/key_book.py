@@ -246,6 +246,11 @@ class KeyBook(QObject):
         """The entry of the key with a fingerprint."""
         return self._keys.get(key_id)
 
+    def name_of(self, key_id: str) -> str:
+        """The name that the user has given a key; empty for none."""
+        known = self.find(key_id)
+        return "" if known is None else known.name
+
     def look_up(self, key_id: str, order: str) -> Meeting:
         """Say what is known of a key that signed a run of an order, without noting anything."""
         key = self._keys.get(key_id)

@@ -87,6 +87,8 @@ class OpenBundle(QObject):
         self.allow_large = False
         self.failure: Failure | None = None
         self.verdict_file: Path | None = None
+        self.earlier_verdict: Path | None = None
+        """A signed verdict from before more was compared; it stands, and does not say so."""
         self.result_file: Path | None = None
         self.handed_over: Path | None = None
         """The folder, or the zip, that was made of the signed result for others."""
@@ -109,7 +111,7 @@ class OpenBundle(QObject):
         self.dispute: Dispute | None = None
         self.resumed_from: int | None = None
         self.report: AuditReport | None = None
-        self.verdict_file = self.result_file = self.handed_over = None
+        self.verdict_file = self.earlier_verdict = self.result_file = self.handed_over = None
         self.failure = None
         self.selected_step = None
         self.sample: Sample | None = None
@@ -150,7 +152,7 @@ class OpenBundle(QObject):
         A replay that the user stopped is one only if it found a dispute: it can be gone on with.
         """
         report = self.report
-        if report is None or report.bundle_digest is None or self.verdict_file is not None:
+        if report is None or report.bundle_digest is None or self.verdict_file or self.earlier_verdict:
             return False
         return not self.was_stopped or report.dispute is not None
 
@@ -187,8 +189,7 @@ class OpenBundle(QObject):
     @property
     def trainer_name(self) -> str:
         """The name that the user has given that key; empty for none."""
-        known = None if self.keys is None else self.keys.find(self.trainer_key)
-        return "" if known is None else known.name
+        return "" if self.keys is None else self.keys.name_of(self.trainer_key)
 
     @property
     def trust(self) -> Trust | None:
@@ -278,7 +279,7 @@ class OpenBundle(QObject):
             self.path, self.order, self.data, self.summary, self.client, self.steps.snapshot(), self.divergence,
             self.dispute,
             self.resumed_from, self.sample, self.report, self.failure, self.verdict_file, self.kept,
-            self.result_file, self.was_stopped,
+            self.result_file, self.was_stopped, self.earlier_verdict,
         )  # fmt: skip
 
     # What comes in; for the session
@@ -294,7 +295,7 @@ class OpenBundle(QObject):
         self.dispute, self.resumed_from = finished.dispute, finished.resumed_from
         self.sample, self.report, self.failure = finished.sample, finished.report, finished.failure
         self.verdict_file, self.kept, self.result_file = finished.verdict_file, finished.kept, finished.file
-        self.was_stopped = finished.stopped
+        self.was_stopped, self.earlier_verdict = finished.stopped, finished.earlier_verdict
         self._take_checks(self.report.checks if self.report is not None else ())
 
     def _take_checks(self, checks: Iterable[Check]) -> None:

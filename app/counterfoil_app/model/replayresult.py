@@ -38,7 +38,8 @@ class Finished:
     sample: Sample | None  #: The segments that were replayed.
     report: AuditReport | None  #: What the replay found; None when it ended without.
     failure: Failure | None  #: Why it ended without, or why the file could not be read.
-    verdict_file: Path | None  #: Where the signed verdict lies, once there is one.
+    verdict_file: Path | None  #: Where the signed verdict lies, once there is one that says all of the report.
     kept: Kept | None  #: What another replay can go on from.
     file: Path | None = None  #: Where it is kept among the results; None when it has no report.
     stopped: bool = False  #: Whether the user stopped it.
+    earlier_verdict: Path | None = None  #: A signed verdict from before more was compared, where that is the last.

@@ -272,7 +272,8 @@ class Session(OpenBundle):
     def _confirm_order(self, report: AuditReport) -> None:
         """Know that the order by which the open run was replayed is the client's."""
         self.report = report
-        self.verdict_file = None  # which says that the order was not compared
+        if self.verdict_file is not None:  # which says that the order was not compared
+            self.verdict_file, self.earlier_verdict, self.handed_over = None, self.verdict_file, None
         self._take_checks(report.checks)
         if self.summary is not None:
             found = self.checks[CheckNumber.ORDER]
@@ -582,5 +583,5 @@ class Session(OpenBundle):
 
     def _signed(self, report: AuditReport, path: Path) -> None:
         if report is self.report:
-            self.verdict_file, self.handed_over = path, None
+            self.verdict_file, self.earlier_verdict, self.handed_over = path, None, None
             self.phase_changed.emit()

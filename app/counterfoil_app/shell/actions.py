@@ -145,7 +145,7 @@ class Menus(QObject):
         """Make all menus.
 
         Args:
-            plots: What the plots can be exported as.
+            plots: Copy and export the plot.
             steps: Where one can go in the step table.
             views: The actions that show the views.
         """

@@ -13,7 +13,7 @@ from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, attempt
 from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.cases import Cases
-from counterfoil_app.model.casestate import NextStep, Standing
+from counterfoil_app.model.casestate import NextStep, Standing, result_of
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.file_search import FileSearch
 from counterfoil_app.model.history import History, Past
@@ -97,8 +97,11 @@ class CaseDesk(QObject):
             self.open(file)
 
     def open(self, file: CaseFile) -> None:
-        """Use a file of a case for what it is: a run with the order that belongs to it is not compared unasked."""
-        if file.kind in (FileKind.RUN, FileKind.ORDER):
+        """Use a file of a case for what it is: a run that was judged here is shown with what was found."""
+        past = result_of(file, self._history.pasts)
+        if past is not None and (past.signed is not None or past.signable):
+            self._leave_for(past, then_sign=False)
+        elif file.kind in (FileKind.RUN, FileKind.ORDER):
             self._files.open_bundle(file.file)
         else:
             self.files_wanted.emit([file.file])

@@ -90,7 +90,7 @@ class Clerk(QObject):
         run, order = summary.run, summary.order.digest
         if session.phase is Phase.READY and self._noted != (session.path, order):
             self._noted = (session.path, order)
-            self._note_bundle(session.path, summary)
+            self._note_bundle(session.path, summary, session.trainer_name)
         elif session.phase is Phase.REPLAYING and before is not Phase.PAUSED and run is not None:
             asked = replaced(session.segments, nonce="", beacon=None)
             begun = Replay.of(session.device, asked, session.order, session.data, run.steps)
@@ -121,10 +121,11 @@ class Clerk(QObject):
             self._followed = run
             self._note_bundle(finished.path, finished.summary)
 
-    def _note_bundle(self, path: Path, summary: BundleSummary) -> None:
+    def _note_bundle(self, path: Path, summary: BundleSummary, trainer: str = "") -> None:
         run, order = summary.run, summary.order
         kind, about = (FileKind.ORDER, None) if run is None else (FileKind.RUN, run.about)
-        self._do(partial(self._cases.note, order.digest, kind, path, about=about, title=order.title))
+        note = partial(self._cases.note, order.digest, kind, path, about=about, title=order.title)
+        self._do(partial(note, trainer=trainer if kind is FileKind.RUN else ""))
 
     def forget_waiting(self, run: Path) -> None:
         """Know that nothing is kept of the replay of the open run."""

@@ -73,7 +73,9 @@ class RecordingDesk(QObject):
     def show(self) -> RecordingPage:
         """Show the page; it is one for the whole time."""
         if self.page is None:
-            page = self.page = RecordingPage(self.recorder, self.follower, self._theme, self._window)
+            page = self.page = RecordingPage(
+                self.recorder, self.follower, self._session.exports, self._theme, self._window
+            )
             page.record_wanted.connect(partial(self.ask_record, again=False))
             page.go_on_wanted.connect(partial(self.ask_record, again=True))
             page.follow_wanted.connect(self.ask_follow)

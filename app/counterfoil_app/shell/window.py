@@ -141,6 +141,8 @@ class MainWindow(QMainWindow):
         self._at_home = False
         self._written: Path | None = None
         """What was written last."""
+        self._report: Path | None = None
+        """The report to print that was written with it."""
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
         self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
@@ -163,7 +165,7 @@ class MainWindow(QMainWindow):
         self._put_together()
         self.menus = Menus(self.commands, self.session, self)
         self.menus.fill(
-            self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
+            self.divergence.export.actions, self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
         self.finding.bar = self.menuBar()
         self.finding.show_view, self.finding.open_file = self._show_view, self.open_bundle
@@ -335,9 +337,11 @@ class MainWindow(QMainWindow):
         self.resizeDocks([self.queue_dock], [scale(QUEUE_WIDTH)], Qt.Orientation.Horizontal)
         self.statusBar().setSizeGripEnabled(False)
         self.reveal = layouts.button(self.tr("Show in folder"), self._show_in_folder)
-        self.reveal.setProperty("link", True)
-        self.statusBar().addPermanentWidget(self.reveal)
-        self.reveal.hide()
+        self.read = layouts.button(self.tr("Open the report"), self._open_report)
+        for link in (self.read, self.reveal):
+            link.setProperty("link", True)
+            self.statusBar().addPermanentWidget(link)
+            link.hide()
         if self.session.where:
             machine = self.tr("The engine works on {0}: files are those of that machine, keys are here.")
             self.statusBar().addPermanentWidget(label(machine.format(self.session.where), wrap=False))
@@ -626,7 +630,13 @@ class MainWindow(QMainWindow):
         self.statusBar().showMessage(self.tr("Written: {0}").format(path), MESSAGE_MILLISECONDS)
         self._written = path
         self.reveal.setVisible(not self.session.where)  # on another machine there is no folder to show
+        self._report = self.verdicts.report_of(path)
+        self.read.setVisible(self._report is not None and not self.session.where)
         set_tip(self.reveal, self.tr("Show {0} in the file manager").format(path))
+
+    def _open_report(self) -> None:
+        if self._report is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._report)))
 
     def _show_in_folder(self) -> None:
         if self._written is not None:

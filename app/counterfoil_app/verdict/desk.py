@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from counterfoil_app.engine.port import Engine, Signable, VerdictReading
 from counterfoil_app.engine.strangers import beside, plain, quote_texts
 from counterfoil_app.engine.worker import Failure, JobResult, attempt
 from counterfoil_app.looks.theme import Theme
-from counterfoil_app.model.case_file import Parties
 from counterfoil_app.model.inquiry import Hearing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
@@ -62,6 +61,8 @@ class VerdictDesk(QObject):
         self._window = window
         self._open: set[QDialog] = set()
         self._key_in_use: Path | None = None
+        self._reports: dict[Path, Path | None] = {}
+        """The report to print that is written with each signed file."""
         self._handing = HandOverDesk(session, keys.book, self.sign, settings, theme, window)
         self.handed_over = self._handing.done
         session.exports.finished.connect(self._exported)
@@ -80,15 +81,17 @@ class VerdictDesk(QObject):
             return
         target = beside(self._session.near(path), ".verdict.json", ".report.pdf", ".steps.csv")
         dialog = self._open_signing(report, target, self._session.files_read())
-        dialog.case.auditor.setText(self._settings.auditor_name)
-        order = report.run_order or report.order_digest
-        if self._session.cases is not None:
-            dialog.case.show_parties(self._session.cases.parties(order))
+        dialog.case.show_case(self._handing.remembered(report))
         dialog.wanted.connect(partial(self._sign, dialog, report, then))
 
     def hand_over(self) -> None:
         """Make a folder of what was found, for others."""
         self._handing.hand_over()
+
+    def report_of(self, written: Path) -> Path | None:
+        """The report to print that was written with a signed file, or into a folder for others; None for none."""
+        found = self._reports.get(written) or next(written.glob("*.pdf"), None)
+        return found if found is not None and found.is_file() else None
 
     def sign_hearing(self, hearing: Hearing) -> None:
         """Ask how to sign what an adjudication found, then sign it."""
@@ -111,6 +114,7 @@ class VerdictDesk(QObject):
 
     def _sign_hearing(self, dialog: SigningDialog, hearing: Hearing, report: AdjudicationReport) -> None:
         request = dialog.request()
+        self._reports[request.target] = request.report
         self._session.ask(
             lambda _engine: export_adjudication(report, request),
             partial(self._hearing_signed, dialog, hearing, report, request),
@@ -153,17 +157,18 @@ class VerdictDesk(QObject):
             return
         request = dialog.request()
         self._key_in_use = request.private_key
+        self._reports[request.target] = request.report
         self._settings.auditor_name = request.case.auditor
-        self._note_parties(report, dialog.case.parties())
+        self._note_parties(report, request.case)
         self._session.export_verdict(
             partial(export_verdict, request=request), partial(self._verdict_signed, dialog, request, then)
         )
 
-    def _note_parties(self, report: AuditReport, parties: Parties) -> None:
+    def _note_parties(self, report: AuditReport, case: Case) -> None:
         """How the case and its parties are called is offered at the next signing of the case."""
-        order, cases = report.run_order or report.order_digest, self._session.cases
-        if cases is not None and order is not None and parties != cases.parties(order):
-            attempt(partial(cases.name_parties, order, parties), self._session.failed)
+        order, cases, named = report.run_order or report.order_digest, self._session.cases, astuple(case)[:3]
+        if cases is not None and order is not None and named != cases.parties(order, report.about):
+            attempt(partial(cases.name_parties, order, report.about, *named), self._session.failed)
 
     def _verdict_signed(
         self,

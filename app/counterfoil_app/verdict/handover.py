@@ -91,16 +91,14 @@ class HandOverDesk(QObject):
         if session.verdict_file is None:
             self._sign(self._signed)
         else:
-            self._ask(self._named.get(session.verdict_file) or self._remembered())
+            self._ask(self._named.get(session.verdict_file) or self.remembered(session.report))
 
-    def _remembered(self) -> Case:
-        """What was named when the case was signed, on another day too."""
-        report, cases = self._session.report, self._session.cases
-        order = None if report is None else report.run_order or report.order_digest
-        if cases is None or order is None:
-            return Case(auditor=self._settings.auditor_name)
-        parties = cases.parties(order)
-        return Case(parties.number, parties.client, parties.trainer, self._settings.auditor_name)
+    def remembered(self, report: AuditReport) -> Case:
+        """What was named when the case was signed, on another day too; the trainer is the run's own."""
+        cases, auditor = self._session.cases, self._settings.auditor_name
+        order = report.run_order or report.order_digest
+        number, client, trainer = ("", "", "") if cases is None else cases.parties(order, report.about)
+        return Case(number, client, trainer or self._session.trainer_name, auditor)
 
     def _signed(self, case: Case) -> None:
         if self._session.verdict_file is not None:

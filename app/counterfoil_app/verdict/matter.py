@@ -57,7 +57,7 @@ def _audit(said: Verdict) -> Matter:
     return Matter(
         look=look,
         sentence=_tr("You sign that you replayed {0} and found: {1}. {2}").format(
-            said.bundle_name, look.word, translate(said.reason)
+            said.bundle_name, look.word, words.reason(said, said.trust)
         ),
         fields=(*fields, *_foot(said)),
         limits=not_said(said.outcome, said.sample),

@@ -37,6 +37,7 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.verdict import chart, report_hearing
 from counterfoil_app.verdict.chart import Floats, Series
 
+EQUAL, UNEQUAL = "=", "\u2260"
 TENSORS = 12
 """Most differing tensors that the report lists."""
 ELEMENTS = 6
@@ -273,8 +274,7 @@ def _hash(digest: Digest | str | None) -> str:
 
 def _head(contents: Contents, width: int) -> str:
     """Title, case and parties, and the outcome."""
-    report, case = contents.report, contents.case
-    tone = contents.look.tone
+    case, tone = contents.case, contents.look.tone
     title, question = titles(contents)
     none = _tr("not named")
     parties = [
@@ -287,8 +287,8 @@ def _head(contents: Contents, width: int) -> str:
         f'<table role="presentation" width="{width}" cellspacing="0" style="margin-top: 14px">'
         f'<tr><td width="6" bgcolor="{LIGHT.tone(tone)}"></td>'
         f'<td class="box" bgcolor="{LIGHT.tint(tone)}"><span class="outcome" style="color: {LIGHT.tone(tone)}">'
-        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}{escape(translate(report.reason))}"
-        f"{_open(contents)}</td></tr></table>{_table(_rests_on(contents), width)}"
+        f"{escape(contents.look.word)}</span><br>{_in_words(contents)}</td></tr></table>"
+        f"{_table([*_rests_on(contents), *_merkle_path(contents)], width)}"
     )
     return (
         f"<h1>{escape(title)}</h1>"
@@ -304,18 +304,23 @@ def titles(contents: Contents) -> tuple[str, str]:
     return _tr("Audit report"), _tr("Is the training that was ordered the training that happened?")
 
 
-def _open(contents: Contents) -> str:
-    """What is open although the run is verified; empty where nothing is."""
-    reason = contents.rests_on.reason if contents.report.outcome is Outcome.VERIFIED else ""
-    return f"<br><b>{escape(translate(reason))}</b>" if reason else ""
+def _merkle_path(contents: Contents) -> list[tuple[str, str]]:
+    """How the comparisons lead from the run root, which the trainer signed, down to the disputed step."""
+    dispute = contents.report.dispute
+    if dispute is None or not dispute.path:
+        return []
+    compared = [
+        f"{text.leaves(each.first_leaf, each.last_leaf)} {EQUAL if each.equal else UNEQUAL}" for each in dispute.path
+    ]
+    leaf = _tr("leaf {0}").format(dispute.trainer_leaf.short)
+    return [(_tr("Merkle path"), Html(f'<span class="hash">{escape(", ".join([*compared, leaf]))}</span>'))]
 
 
 def _rests_on(contents: Contents) -> list[tuple[str, Html]]:
     """Whose order, whose key, which machine: each in words, with a sign and in its colour."""
     signs = {Tone.OK: "\u2713", Tone.WARN: "!", Tone.BAD: "\u2717", Tone.MUTED: "\u2013"}
     rows = []
-    for line in contents.rests_on.lines:
-        look = words.trust(line)
+    for line, look in words.trust(contents.rests_on, contents.case.trainer):
         said = f'<b style="color: {LIGHT.tone(look.tone)}">{signs[look.tone]} {escape(look.word)}</b>'
         rows.append((translate(line.title), Html(said)))
     return rows
@@ -470,12 +475,17 @@ def _glossary() -> list[tuple[str, str]]:
 
 
 def _in_words(contents: Contents) -> str:
-    """The dispute in plain sentences, before what the verdict says of it; empty where there is none."""
-    dispute = contents.report.dispute
+    """Why, as it is signed: the finding first, and then what it rests on, what follows from it, and what is open."""
+    report, dispute = contents.report, contents.report.dispute
+    reason, caveat = translate(report.reason), words.caveat(report.outcome, contents.rests_on)
     if dispute is None:
-        return ""
-    account = words.dispute_account(dispute, None if contents.audit is None else contents.audit.earlier_mismatches)
-    return f"<b>{escape(account)}</b><br>"
+        return escape(reason) + (f"<br><b>{escape(caveat)}</b>" if caveat else "")
+    earlier, found = (
+        None if contents.audit is None else contents.audit.earlier_mismatches,
+        words.dispute_difference(dispute),
+    )
+    more = f"{reason.removeprefix(found).strip()} {words.dispute_consequence(dispute, earlier)}"
+    return f"<b>{escape(found)}</b><br>{escape(more)}"
 
 
 def _meaning(report: AuditReport | AdjudicationReport) -> str:
@@ -491,9 +501,9 @@ def meaning(report: AuditReport) -> str:
         ).format(translate(report.sample.describe()))
     return {
         Outcome.VERIFIED: _tr(
-            "Every ordered step was carried out again on another machine and gave the trainer's own result, bit for "
-            "bit. The model that the trainer delivers in this run is the model that the order leads to."
-        ),
+            "Every ordered step was carried out again {0} and gave the trainer's own result, bit for bit. The model "
+            "that the trainer delivers in this run is the model that the order leads to."
+        ).format(_where(report)),
         Outcome.DISPUTED: "" if report.dispute is None else words.dispute_bound(report.dispute),
         Outcome.INCONCLUSIVE: _tr(
             "The replay did not come to an end, or this machine's own arithmetic was too inexact. Nothing follows for "
@@ -505,6 +515,15 @@ def meaning(report: AuditReport) -> str:
         ),
         Outcome.ERROR: _tr("Counterfoil itself failed. Nothing follows for or against the trainer."),
     }[report.outcome]
+
+
+def _where(report: AuditReport) -> str:
+    """On what machine it was carried out again, as far as the environments that both sides named tell."""
+    ours, theirs = dict(report.environment), dict(report.trainer_environment)
+    both = ours.keys() & theirs.keys()
+    return (
+        _tr("on another machine") if any(ours[name] != theirs[name] for name in both) else _tr("on a machine like it")
+    )
 
 
 def _checks(report: AuditReport | AdjudicationReport, width: int) -> str:

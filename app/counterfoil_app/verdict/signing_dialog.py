@@ -22,13 +22,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil import AuditReport, one_line
+from counterfoil import AuditReport
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
-from counterfoil_app.model.case_file import MAX_NAME, Parties
 from counterfoil_app.verdict.export import SigningRequest, Unsigned
 from counterfoil_app.verdict.matter import matter_of, titles
 from counterfoil_app.verdict.report_document import Case
@@ -66,16 +65,6 @@ class CaseFields(QWidget):
         self._grid.addWidget(line, row, 1)
         return line
 
-    def show_parties(self, parties: Parties) -> None:
-        """Fill in how they were called the last time."""
-        for line, name in zip((self.number, self.client, self.trainer), _names(parties), strict=True):
-            line.setText(name)
-
-    def parties(self) -> Parties:
-        """How they are called now, as they are remembered."""
-        case = self.case()
-        return Parties(*(one_line(name, MAX_NAME) for name in (case.number, case.client, case.trainer)))
-
     def show_case(self, case: Case) -> None:
         """Name what was named before."""
         for line, named in zip(self._lines, (case.number, case.client, case.trainer, case.auditor), strict=True):
@@ -88,10 +77,6 @@ class CaseFields(QWidget):
     def case(self) -> Case:
         """What was named."""
         return Case(*(line.text().strip() for line in self._lines))
-
-
-def _names(parties: Parties) -> tuple[str, str, str]:
-    return parties.number, parties.client, parties.trainer
 
 
 class SigningDialog(QDialog):

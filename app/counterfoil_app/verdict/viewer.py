@@ -168,7 +168,8 @@ class VerdictViewer(DropDialog):
             return
         trust = self._trust(verdict)
         # What a verdict rested on is no comfort once it is taken back.
-        self.trust.show_trust(None if self.withdrawn else trust)
+        trainer = self._book.name_of(getattr(verdict, "trainer_key", ""))
+        self.trust.show_trust(None if self.withdrawn else trust, trainer)
         look = _look(verdict, trust)
         owner = self.tr("The key is that of {0}.").format(self._owner(verdict.key_id))
         revoked, gone = dict(standing.revoked).get("signer"), "signer" in standing.gone

@@ -1,9 +1,9 @@
-"""Axes of the plots: tensor names, counts, and steps."""
+"""What every plot is drawn on, and its axes: tensor names, numbers, and steps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyqtgraph as pg
 from PySide6.QtCore import QLocale, QRectF, Qt
@@ -21,7 +21,81 @@ BEHIND = -10.0
 HIGH = 0.92
 """Height of the word at the disputed step."""
 
+SMALL = 0.9
+"""Size of the letters along the axes, as a share of the others'."""
+GRID_ALPHA = 0.16
+SOLID, DASHED, SIGN, POINT = "\u2501", "\u254d\u254d", "\u25bc", "\u00b7"
+"""How a title shows curves and marks."""
+
 _tr = texts("divergence")
+
+
+class Canvas(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph has no types
+    """What plots over the steps are drawn on.
+
+    Args:
+        theme: The theme of the application.
+        name: What the plots are, for those who do not see them.
+    """
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(name)
+        for own in self.scene().contextMenu:  # pyqtgraph's own export speaks English only
+            own.setParent(None)
+        self.scene().contextMenu = []
+        self.ci.layout.setContentsMargins(4, 0, 4, 2)
+        self.ci.layout.setVerticalSpacing(0)
+        self.title = TitleItem()
+        self.addItem(self.title, row=0, col=0)
+        self.plots: list[pg.PlotItem] = []
+
+    @property
+    def small(self) -> QFont:
+        """The font along the axes."""
+        small = QFont(self.font())
+        small.setPointSizeF(small.pointSizeF() * SMALL)
+        return small
+
+    def add_plot(self, left: pg.AxisItem) -> pg.PlotItem:
+        """A plot below those that are there, with its axis on the left."""
+        row = len(self.plots) + 1
+        plot = self.addPlot(row=row, col=0, axisItems={"left": left, "bottom": StepAxis()}, enableMenu=False)
+        plot.hideButtons()
+        plot.setMouseEnabled(x=True, y=False)
+        self.plots.append(plot)
+        return plot
+
+    def name_axis(self, plot: pg.PlotItem, side: str, name: str) -> None:
+        """Say what an axis has."""
+        style = {"color": self._theme.tokens.muted, "font-size": f"{self.small.pointSizeF():.1f}pt"}
+        plot.getAxis(side).setLabel(name, **style)
+
+    def colour(self, *more: pg.PlotItem) -> None:
+        """Take the theme's colours, ``more`` plots too."""
+        tokens, small = self._theme.tokens, self.small
+        self.setBackground(tokens.surface)
+        for plot in (*self.plots, *more):
+            for side in ("left", "bottom", "right"):
+                axis = plot.getAxis(side)
+                axis.setPen(tokens.control)
+                axis.setTextPen(tokens.muted)
+                axis.setTickFont(small)
+        for plot in self.plots:
+            plot.showGrid(x=True, y=True, alpha=GRID_ALPHA)
+            self.name_axis(plot, "bottom", _tr("Step"))
+            plot.getAxis("bottom").setHeight(2 * QFontMetrics(small).height() + 8)
+
+    def say(self, title: str, *entries: tuple[str, str, str]) -> None:
+        """Write the title, with a legend of colours, marks and names."""
+        parts = [f'<span style="color:{colour}">{mark}</span>&nbsp;{word}' for colour, mark, word in entries]
+        self.title.setText(
+            f"<b>{title}</b>&nbsp;&nbsp; " + "&nbsp;&nbsp; ".join(parts),
+            color=self._theme.tokens.text,
+            size=f"{self.font().pointSizeF():.1f}pt",
+        )
 
 
 class Markers:
@@ -143,33 +217,45 @@ class NameAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return axis, ticks, texts
 
 
-class CountAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """An axis of counts drawn as log10(1 + n), so that 0, 3 and 30,000 can all be read."""
+Written = Callable[[float, float], str]
+"""How a number of an axis is written, where so much lies between two of them."""
 
-    def __init__(self) -> None:
-        super().__init__("left")
 
-    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:  # noqa: N802
-        """0 and the powers of ten, as many as there is room for."""
-        values = [0.0, *(math.log10(1 + 10**power) for power in range(13))]
-        shown = [value for value in values if low <= value <= high]
-        every = max(1, math.ceil(len(shown) * least_row(self.style["tickFont"] or self.font()) / max(1.0, size)))
-        return [(1.0, shown[::every])]
+def plain_number(value: float, spacing: float) -> str:
+    """A number as it is written elsewhere; what is next to nothing between two ticks is 0."""
+    return text.number(0.0 if abs(value) < 1e-9 * spacing else value)
 
-    def tickStrings(self, values: Sequence[float], _scale: float, _spacing: float) -> list[str]:  # noqa: N802
-        """The counts themselves."""
-        return [QLocale().toString(round(10**value - 1)) for value in values]
+
+def number_of_bytes(value: float, spacing: float) -> str:
+    """A number of bytes, in the largest unit in which ticks are apart."""
+    factor, unit = max((each for each in _UNITS if each[0] <= max(1.0, spacing)), key=lambda each: each[0])
+    return f"{QLocale().toString(value / factor, 'f', 0)} {unit}" if value >= 0 and round(value) == value else ""
+
+
+_UNITS = ((1, "B"), (1_000, "kB"), (1_000_000, "MB"), (1_000_000_000, "GB"))
 
 
 class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """An axis of any numbers, written as they are elsewhere, without a common factor in the title."""
+    """An axis of any numbers, without a common factor in the title."""
 
     def __init__(self) -> None:
         super().__init__("left")
         self.enableAutoSIPrefix(False)
+        self._written: Written = plain_number
+        self._counts = False
+
+    def show_values(self, written: Written = plain_number, *, logarithmic: bool = False, counts: bool = False) -> None:
+        """Write other numbers; ``counts`` are drawn as log10(1 + n), so that 0, 3 and 30,000 can all be read."""
+        self._written, self._counts = written, counts
+        self.setLogMode(logarithmic)  # which draws it anew
 
     def tickValues(self, low: float, high: float, size: float) -> object:  # noqa: N802 - pyqtgraph's name
         """On a logarithmic axis the round numbers that have room: powers of ten first, then what lies between them."""
+        if self._counts:
+            values = [0.0, *(math.log10(1 + 10**power) for power in range(13))]
+            inside = [value for value in values if low <= value <= high]
+            every = max(1, math.ceil(len(inside) * least_row(self.style["tickFont"] or self.font()) / max(1.0, size)))
+            return [(1.0, inside[::every])]
         if not self.logMode:
             return self._apart(super().tickValues(low, high, size), low, high, size)
         apart = least_row(self.style["tickFont"] or self.font()) * (high - low) / max(1.0, size)
@@ -197,10 +283,12 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return [(spacing * every, [value for value in values if round(value / spacing) % every == 0])]
 
     def tickStrings(self, values: Sequence[float], _scale: float, spacing: float) -> list[str]:  # noqa: N802
-        """The numbers; what is next to nothing between two ticks is 0."""
+        """The numbers."""
+        if self._counts:
+            return [QLocale().toString(round(10**value - 1)) for value in values]
         if self.logMode:
             return [text.number(10**value) for value in values]
-        return [text.number(0.0 if abs(value) < 1e-9 * spacing else value) for value in values]
+        return [self._written(value, spacing) for value in values]
 
 
 class StepAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types

@@ -74,9 +74,13 @@ class FileLine(QWidget):
         self.name.setEnabled(there)
         self.name.clicked.connect(self.opened)
         mark, word = QLabel(), caption("", "muted", wrap=False)
+        said = [strangers.sentence(file.trainer)] if file.trainer else []
+        if file.used:
+            said.append(file.used[: len("2026-01-31")])
         if look is not None:
             show_icon(mark, look, theme, FILE_ICON_PIXELS)
-            word.setText(look.word)
+            said.append(look.word)
+        word.setText(", ".join(said))
         parts: list[layouts.Part] = [kind, (self.name, 1), mark, word]
         if not there:
             moved = caption(self.tr("file moved"), wrap=False)
@@ -265,6 +269,6 @@ class CaseList(QWidget):
 def _words(case: Case, standing: Standing) -> str:
     """What a case is found by."""
     names = " ".join(file.path for file in case.files)
-    parties = " ".join((case.parties.client, case.parties.trainer, case.order))
+    parties = " ".join((case.parties.client, *(file.trainer for file in case.files), case.order))
     look = case_words.standing(standing)
     return f"{case_words.name_of_case(case)} {look.word} {names} {parties}".casefold()

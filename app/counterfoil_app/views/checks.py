@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QSize, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from counterfoil import Check, CheckNumber, CheckState, TrainerTrust, Trust
+from counterfoil import Check, CheckNumber, CheckState, Trust
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
@@ -34,7 +34,7 @@ class TrustBar(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._trust: Trust | None = None
+        self._shown: tuple[Trust | None, str] = (None, "")
         self.setAccessibleName(self.tr("What this rests on"))
         grid = layouts.grid(inside=self, across=7, down=1, stretch=2)
         grid.setContentsMargins(*layouts.NONE)
@@ -50,18 +50,18 @@ class TrustBar(QWidget):
         theme.changed.connect(self._draw)
         self.hide()
 
-    def show_trust(self, trust: Trust | None) -> None:
-        """Show what a conclusion rests on; None hides the bar."""
+    def show_trust(self, trust: Trust | None, trainer: str = "") -> None:
+        """Show what a conclusion rests on; None hides the bar. ``trainer`` is the name that the reader has given."""
         self.setVisible(trust is not None)
-        if trust != self._trust:
-            self._trust = trust
+        if (trust, trainer) != self._shown:
+            self._shown = trust, trainer
             self._draw()
 
     def _draw(self) -> None:
-        if self._trust is None:
+        trust, trainer = self._shown
+        if trust is None:
             return
-        for place, line in enumerate(self._trust.lines):
-            look = words.trust(line)
+        for place, (line, look) in enumerate(words.trust(trust, trainer)):
             colour = self._theme.tokens.tone(look.tone)
             self._icons[place].setPixmap(icons.pixmap(look.icon, colour, scale(ICON_PIXELS), self.devicePixelRatioF()))
             self._titles[place].setText(translate(line.title))
@@ -141,10 +141,8 @@ class TrustDoors(QWidget):
         trust, trainer = self._shown
         if trust is None:
             return
-        for (door, button), line in zip(self.doors.items(), trust.lines, strict=True):
-            look = words.trust(line)
-            named = door is Door.TRAINER and trust.trainer is TrainerTrust.NAMED and trainer
-            said = self.tr("{0}: {1}").format(translate(line.title), trainer if named else look.word)
+        for (door, button), (line, look) in zip(self.doors.items(), words.trust(trust, trainer), strict=True):
+            said = self.tr("{0}: {1}").format(translate(line.title), look.word)
             button.setIcon(icons.icon(look.icon, self._theme.tokens.tone(look.tone)))
             self._said[door] = said
             button.setText(said.replace("&", "&&") if self._in_words else "")

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter
 from counterfoil_app.model.divergence_table import Floats, Thinned, thin_to_view
 
 CURVE_PIXELS = 1.5
+POINT_PIXELS = 5
 FAINT, BAND = 90, 120
 """Opacity, of 255, of a curve under its smoothed one, and of a band."""
 SPIKE_TIMES, SPIKE_PLACES = 6.0, 3.0
@@ -117,12 +118,14 @@ class Series:
         line: The values; where steps share places, their means.
         band: From the least to the most of each place.
         smooth: The smoothed values.
+        points: The values beside which there are none: no line would show them.
     """
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self.band = Band()
         self.line, self.smooth = (pg.PlotCurveItem(connect="finite", antialias=True) for _ in range(2))
-        for drawn in (self.band, self.line, self.smooth):
+        self.points = pg.ScatterPlotItem(size=POINT_PIXELS, pen=None)
+        for drawn in (self.band, self.line, self.smooth, self.points):
             plot.addItem(drawn)
         self.smooth.setVisible(False)
 
@@ -136,6 +139,8 @@ class Series:
         """
         thinned = view.thin(values)
         _show(self.line, thinned)
+        alone = _alone(thinned.mean)
+        self.points.setData(thinned.steps[alone], thinned.mean[alone])
         self.band.show_columns(thinned)
         self.smooth.setVisible(over > 1)
         if over > 1:
@@ -148,7 +153,17 @@ class Series:
         band.setAlpha(FAINT if faint else BAND)
         self.line.setPen(pg.mkPen(plain, width=CURVE_PIXELS, style=style))
         self.smooth.setPen(pg.mkPen(QColor(colour), width=CURVE_PIXELS, style=style))
+        self.points.setBrush(QColor(colour))
         self.band.set_colour(band)
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        self.draw(np.zeros(0), View(1, 1, 1))
+
+
+def _alone(values: Floats) -> npt.NDArray[np.bool_]:
+    known = np.pad(np.isfinite(values), 1)
+    return np.asarray(known[1:-1] & ~known[:-2] & ~known[2:])
 
 
 def _show(curve: pg.PlotCurveItem, thinned: Thinned) -> None:

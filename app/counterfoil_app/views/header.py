@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from PySide6.QtCore import QElapsedTimer, QSize, Qt
 from PySide6.QtGui import QAction, QMouseEvent, QMoveEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QTextLayout
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QWidget
 
-from counterfoil import Level, Outcome, SegmentRequest, TrainerTrust
+from counterfoil import CheckState, Level, Outcome, SegmentRequest, TrainerTrust
 from counterfoil_app.engine.strangers import name_of, plain
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translate
@@ -18,10 +19,12 @@ from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
 from counterfoil_app.model.open_bundle import Phase
+from counterfoil_app.model.progress import RateMeter
 from counterfoil_app.model.session import Session
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import TrustDoors
 from counterfoil_app.views.parts import enlarge, hold_width, label, name_after, restyle, show_icon
+from counterfoil_core.base.sentence import Sentence
 
 ICON_PIXELS = 40
 LINES = 2
@@ -167,6 +170,7 @@ class HeaderView(QFrame):
         self._theme = theme
         self._actions = actions
         self._trial = ""
+        self._check_template, self._check_speed = "", RateMeter()
         self.icon = QLabel()
         self.icon.setFixedSize(scale(ICON_PIXELS), scale(ICON_PIXELS))
         self.outcome = enlarge(label(wrap=False), 1.5)
@@ -190,8 +194,8 @@ class HeaderView(QFrame):
             kept = widget.sizePolicy()
             kept.setRetainSizeWhenHidden(True)
             widget.setSizePolicy(kept)
-        session.checks_changed.connect(self._show_trust)
         follow(self.refresh, session.phase_changed, session.bundle_changed, session.progress_changed)
+        follow(self.refresh, session.checks_changed)
         follow(self.refresh, session.dispute_changed, session.devices_changed, theme.changed)
         self.refresh()
 
@@ -325,8 +329,22 @@ class HeaderView(QFrame):
                 )
             return found
         if not progress.replayed:
-            return self.tr("Checking the bundle and preparing the first step.")
+            return self._check_at_work() or self.tr("Checking the bundle and preparing the first step.")
         return self.tr("All {0} steps replayed so far match.").format(text.count(progress.replayed))
+
+    def _check_at_work(self) -> str:
+        """How far the check is that is made now, where it takes long, and how long it still takes; empty for none."""
+        running = (check for check in self._session.checks.values() if check.state is CheckState.RUNNING)
+        said = next((check.detail for check in running if isinstance(check.detail, Sentence)), "")
+        if not isinstance(said, Sentence) or "%" not in said.template or not isinstance(said.values[-1], int):
+            return ""
+        if said.template != self._check_template:
+            self._check_template = said.template
+            self._check_speed.restart()
+        self._check_speed.note(time.monotonic(), said.values[-1])
+        left = self._check_speed.seconds_left(100)
+        more = "" if left is None else " " + self.tr("{0} left").format(text.duration(left))
+        return translate(said) + more
 
     def _next_name(self) -> str:
         session = self._session

@@ -109,7 +109,6 @@ class HeatMap:
     def colour(self, font: QFont, small: QFont) -> int:
         """Take the theme's colours; returns the width of the colour scale with its labels, in pixels."""
         self._font = small
-        self.equal.setColor(self._theme.tokens.ok)
         self.equal.setFont(font)
         for side in ("bottom", "right"):
             self._bar.getAxis(side).setPen(pg.mkPen(None))
@@ -129,22 +128,33 @@ class HeatMap:
             self.equal.setVisible(False)
             self._draw_bar()
             return
-        image = table.image(first, last, places // CELL_PIXELS, summary.order.checkpoint_every)
+        every = summary.order.checkpoint_every
+        image = table.image(first, last, places // CELL_PIXELS, every, self._disputed)
         merged = np.stack([_peak(image[group.begin : group.end]) for group in self.rows])
         self.image.setImage(paint(merged, table.scale(), self._theme.tokens), autoLevels=False)
         self.image.setRect(first - 0.5, 0, last - first + 1, len(self.rows))
         self._plot.setYRange(0, len(self.rows), padding=0)
         self.names.show_names(self._labels(height))
         self.equal.setVisible(table.differing() == 0)
+        self.equal.setColor(self._theme.tokens.bad if self._disputed else self._theme.tokens.ok)
         self.equal.setText(self.differing())
         self.equal.setPos((first + last) / 2, len(self.rows) / 2)
         self._draw_bar()
 
+    @property
+    def _disputed(self) -> int:
+        """The disputed step, before which all steps match; 0 where there is none."""
+        return 0 if self._session.dispute is None else self._session.dispute.step
+
     def differing(self) -> str:
-        """How many tensors differ, in words."""
+        """How many tensors differ, in words; a dispute is told even where no stored state shows it."""
         table = self._session.divergence
         if not len(table):
             return _tr("nothing compared yet")
+        if self._disputed and not table.differing():
+            return _tr("step {0} differs, and the stored states that were compared do not show it").format(
+                text.count(self._disputed)
+            )
         return _tr("{0} of {1} tensors differ").format(text.count(table.differing()), text.count(len(table.names)))
 
     def describe(self, step: int, row: int | None) -> str:
@@ -155,6 +165,8 @@ class HeatMap:
         every = summary.order.checkpoint_every
         stored = min(self._session.step_data.count, -(-step // every) * every)
         values, group = table.at(stored), self.rows[row]
+        if step < self._disputed <= stored:  # it matched: what is stored next differs by what came after it
+            return _tr("{0}: {1} at step {2}").format(group.label, words.equality(True).word, text.count(step))
         if values is None:
             return _tr("{0}: not compared").format(group.label)
         worst = group.begin + int(values[group.begin : group.end].argmax())

@@ -193,10 +193,9 @@ class CapsuleDialog(InquiryDialog):
             return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
         if report is None:
             return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self._accusation()
-        account = ""
+        said = translate(report.reason)
         if report.dispute is not None:
-            account = words.dispute_account(report.dispute, None) + " "
-        said = account + translate(report.reason)
+            said += " " + words.dispute_consequence(report.dispute, None)
         if hearing.signed is not None:
             said += " " + self.tr("The signed adjudication is in {0}.").format(hearing.signed)
         return words.adjudication(report.outcome), said
@@ -305,7 +304,8 @@ class DeliveryDialog(InquiryDialog):
         delivery, report = self.delivery, self.delivery.found
         look, sentence = self._headline()
         self.top.show_look(look, sentence)
-        self.trust.show_trust(self._trust())
+        trainer = "" if report is None else self._book.name_of(report.trainer_key)
+        self.trust.show_trust(self._trust(), trainer)
         self.page.colour(self, Tone.BAD.value if look.tone is Tone.BAD else "")
         known, basis = self._basis()
         tell(self.notice, basis, Tone.BAD if delivery.disputed else Tone.INFO if known else Tone.WARN)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QListWidgetItem, QRadioButton, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QRadioButton,
+    QSizePolicy,
+    QStackedWidget,
+    QWidget,
+)
 from shiboken6 import isValid
 
 from counterfoil.audit.values.capsulecontents import HandedOut
@@ -42,8 +52,16 @@ class JudgesField(QWidget):
         self._start = start
         self._files: list[Path] = []
         self._counting = False
-        self._open = self.tr("Whoever gets the capsule can read rows of the data and the state of the model in it.")
-        self.notice = label("", "notice")
+        first = self.tr("Whoever gets the capsule can read rows of the data and the state of the model in it.")
+        # One for each answer, in one place: whatever is answered, what stands below does not move.
+        self._notices = QStackedWidget()
+        self._notices.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        sealed = self.tr("Only these judges can open the capsule, you neither.")
+        kept = self.tr("Without the capsule others have your word: they can replay the step with the whole run alone.")
+        for said, tone in ((first, Tone.WARN), (sealed, Tone.INFO), (kept, Tone.INFO)):
+            notice = label("", "notice")
+            tell(notice, said, tone)
+            self._notices.addWidget(notice)
         self.seal = QRadioButton(self.tr("&Sealed for judges: nobody else can open it"))
         self.open = QRadioButton(self.tr("&Open: whoever gets it can read all that"))
         self.leave_out = QRadioButton(self.tr("&Without the capsule: nobody but you can show the step"))
@@ -56,10 +74,19 @@ class JudgesField(QWidget):
         self._keys = QWidget()
         buttons = layouts.column(self.add, self.remove, 1)
         layouts.row((self.list, 1), buttons, inside=self._keys, margins=(22, 0, 0, 0))
-        layouts.column(self.notice, self.seal, self._keys, self.open, self.leave_out, inside=self, margins=layouts.NONE)
+        layouts.column(
+            self._notices, self.seal, self._keys, self.open, self.leave_out, inside=self, margins=layouts.NONE
+        )
         follow(self._refresh, self.seal.toggled, self.open.toggled, self.leave_out.toggled)
         self.list.itemSelectionChanged.connect(self._refresh)
         self._refresh()
+
+    @property
+    def notice(self) -> QLabel:
+        """What the answer comes to."""
+        shown = self._notices.currentWidget()
+        assert isinstance(shown, QLabel)
+        return shown
 
     @property
     def judges(self) -> tuple[Path, ...]:
@@ -94,7 +121,8 @@ class JudgesField(QWidget):
         if isValid(self):  # its dialog may be closed by now
             self._counting = False
             if isinstance(result.value, HandedOut):
-                self._open = " ".join(translate(sentence) for sentence in plain(result.value).sentences)
+                said = " ".join(translate(sentence) for sentence in plain(result.value).sentences)
+                tell(self._notices.widget(0), said, Tone.WARN)  # type: ignore[arg-type]  # the first of the labels
             self._refresh()
 
     def use(self, path: Path) -> None:
@@ -124,15 +152,7 @@ class JudgesField(QWidget):
         sealed = self.seal.isChecked()
         self._keys.setEnabled(sealed)
         self.remove.setEnabled(sealed and bool(self.list.selectedItems()))
-        if sealed:
-            tell(self.notice, self.tr("Only these judges can open the capsule, you neither."), Tone.INFO)
-        elif self.leave_out.isChecked():
-            said = self.tr(
-                "Without the capsule others have your word: they can replay the step with the whole run alone."
-            )
-            tell(self.notice, said, Tone.INFO)
-        else:
-            tell(self.notice, self._open, Tone.WARN)
+        self._notices.setCurrentIndex(1 if sealed else 2 if self.leave_out.isChecked() else 0)
         self.changed.emit()
 
 

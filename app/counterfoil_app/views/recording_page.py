@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from counterfoil_app.engine import strangers
@@ -18,51 +19,37 @@ from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.eventloop import follow
+from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.recordingcurves import Floats, GrowingCurve
 from counterfoil_app.model.recordings import Doing, Follower, Recorder
 from counterfoil_app.views import layouts
-from counterfoil_app.views.axes import NumberAxis, StepAxis
+from counterfoil_app.views.axes import DASHED, SOLID, Canvas, NumberAxis
 from counterfoil_app.views.checks import TrustBar
+from counterfoil_app.views.curves import CURVE_PIXELS, Series, View
 from counterfoil_app.views.frame import Body, FlowLayout, fit_to_screen
 from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import caption, hold_width, label, restyle, show_icon
+from counterfoil_app.views.plot_export import PlotExport, losses_csv
 
-# The loss of a recording while it grows, with that of the replay beside it.
-
-CURVE_PIXELS = 1.5
-POINT_PIXELS = 5
-FEW_STEPS = 60
-"""Up to so many steps each is a point too: a curve of one step would not be seen."""
 LEAST_HEIGHT = 170
 _tr = texts("growing")
 
 
-class GrowingPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph has no types
-    """Two curves over the steps, and a line at the step that came out otherwise."""
+class GrowingPlot(Canvas):
+    """The loss of a recording while it grows, that of the replay beside it, and a line at the step that differs."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setAccessibleName(_tr("Loss of the recording and of the replay, by step"))
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, _tr("Loss of the recording and of the replay, by step"))
         self.setMinimumHeight(scale(LEAST_HEIGHT))
-        for own in self.scene().contextMenu:  # speaks English only
-            own.setParent(None)
-        self.scene().contextMenu = []
-        self.plot = self.addPlot(axisItems={"left": NumberAxis(), "bottom": StepAxis()}, enableMenu=False)
-        self.plot.hideButtons()
+        self.plot = self.add_plot(NumberAxis())
         self.plot.setMouseEnabled(x=False, y=False)
-        self.plot.showGrid(x=True, y=True, alpha=0.16)
-        self.legend = self.plot.addLegend(offset=(-8, 8))
-        self.trainer = self.plot.plot(name=_tr("trainer"), connect="finite", antialias=True)
-        self.replay = self.plot.plot(name=_tr("replay"), connect="finite", antialias=True)
-        for curve in (self.trainer, self.replay):
-            curve.setDownsampling(auto=True, method="peak")
-            curve.setClipToView(True)
+        self.trainer, self.replay = Series(self.plot), Series(self.plot)
+        self.losses: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
         self.lie = pg.InfiniteLine(angle=90, movable=False)
         self.lie.hide()
         self.plot.addItem(self.lie)
-        theme.changed.connect(self._colour)
-        self._colour()
+        theme.changed.connect(self.colour)
+        self.colour()
 
     def show_losses(self, trainer: Floats, replay: Floats, steps: int, lie: int | None) -> None:
         """Draw what is known.
@@ -73,34 +60,25 @@ class GrowingPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc]  # pyqtgraph h
             steps: Number of ordered steps; 0 while it is not known.
             lie: The step that came out otherwise; None while there is none.
         """
-        for curve, values, symbol in ((self.trainer, trainer, "o"), (self.replay, replay, "x")):
-            curve.setData(range(1, len(values) + 1), values, symbol=symbol if len(values) <= FEW_STEPS else None)
-        self.plot.setXRange(0.5, max(steps, len(trainer), 1) + 0.5, padding=0.01)
+        self.losses = trainer, replay
+        last = max(steps, len(trainer), 1)
+        view = View(1, last, max(50, int(self.plot.getViewBox().width())))
+        self.trainer.draw(trainer, view)
+        self.replay.draw(replay, view)
+        self.plot.setXRange(0.5, last + 0.5, padding=0.01)
         self.lie.setVisible(lie is not None)
         if lie is not None:
             self.lie.setPos(lie)
 
-    def _colour(self) -> None:
+    def colour(self, *more: pg.PlotItem) -> None:
+        """Take the theme's colours."""
+        super().colour(*more)
         tokens = self._theme.tokens
-        self.setBackground(tokens.surface)
-        small = QFont(self.font())
-        for side in ("left", "bottom"):
-            axis = self.plot.getAxis(side)
-            axis.setPen(tokens.control)
-            axis.setTextPen(tokens.muted)
-            axis.setTickFont(small)
-        style = {"color": tokens.muted, "font-size": f"{small.pointSizeF():.1f}pt"}
-        self.plot.getAxis("left").setLabel(_tr("Loss"), **style)
-        self.plot.getAxis("bottom").setLabel(_tr("Step"), **style)
-        self.plot.getAxis("bottom").setHeight(2 * QFontMetrics(small).height() + 10)
-        self.legend.setLabelTextColor(tokens.text)
-        self.legend.setLabelTextSize(f"{small.pointSizeF():.1f}pt")
-        self.trainer.setPen(pg.mkPen(tokens.trainer, width=CURVE_PIXELS))
-        self.replay.setPen(pg.mkPen(tokens.replay, width=CURVE_PIXELS, style=Qt.PenStyle.DashLine))
-        for curve, colour in ((self.trainer, tokens.trainer), (self.replay, tokens.replay)):
-            curve.setSymbolSize(POINT_PIXELS)
-            curve.setSymbolBrush(colour)
-            curve.setSymbolPen(colour)
+        self.name_axis(self.plot, "left", _tr("Loss"))
+        self.trainer.colour(tokens.trainer)
+        self.replay.colour(tokens.replay, Qt.PenStyle.DashLine)
+        names = (tokens.trainer, SOLID, _tr("trainer")), (tokens.replay, DASHED, _tr("replay"))
+        self.say(_tr("Loss"), *names)
         self.lie.setPen(pg.mkPen(tokens.bad, width=CURVE_PIXELS))
 
 
@@ -140,6 +118,7 @@ class RecordingPage(QDialog):
     Args:
         recorder: What is recorded here.
         follower: What is followed.
+        exports: Writes the plot.
         theme: The theme of the application.
     """
 
@@ -151,14 +130,19 @@ class RecordingPage(QDialog):
     open_wanted = Signal()
     """The run, and its audit, are to be shown in the window."""
 
-    def __init__(self, recorder: Recorder, follower: Follower, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, recorder: Recorder, follower: Follower, exports: Exports, theme: Theme, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Record and follow"))
         self.setModal(False)
         self._recorder, self._follower, self._theme = recorder, follower, theme
         self._icon = QLabel()
         self.headline, self.sentence = label("", "title"), label()
-        self.plot = GrowingPlot(theme)
+        plot = self.plot = GrowingPlot(theme)
+        self.export = PlotExport(
+            plot, theme, self._about, lambda: self._run, lambda: partial(losses_csv, *plot.losses), exports
+        )
         self._make_recording()
         self._make_replay()
         said = layouts.column(self.headline, self.sentence)
@@ -173,7 +157,8 @@ class RecordingPage(QDialog):
         self.close_button = button(self.tr("&Close"), self.close)
         below = QWidget()
         self.note = label(self.tr("What goes on here goes on when this window is closed."), "muted", wrap=False)
-        layouts.row(self.note, 1, self.close_button, inside=below, margins=layouts.NONE)
+        export = layouts.menu_button(self.tr("Export"), self.export.actions)
+        layouts.row(self.note, 1, export, self.close_button, inside=below, margins=layouts.NONE)
         layouts.fill(Body(self, below), top, sides, (self.plot, 1), spacing=12)
         fit_to_screen(self, QSize(scale(SIZE.width()), scale(SIZE.height())))
         follow(self.refresh, recorder.changed, follower.changed, theme.changed)
@@ -229,6 +214,12 @@ class RecordingPage(QDialog):
             row.addWidget(each)
         return layouts.column(caption(title, "section"), bar, figures, below, 1, spacing=8)
 
+    def _about(self) -> tuple[str, str]:
+        """What a picture of the losses says by itself."""
+        return name_of(self._run), self.tr("{0} of {1} steps").format(
+            text.count(self._trainer.last), text.count(self._steps)
+        )
+
     def _pause_or_go_on(self) -> None:
         if self._recorder.doing is Doing.WORKING:
             self._recorder.pause()
@@ -251,6 +242,7 @@ class RecordingPage(QDialog):
         self._show_replay()
         self._show_buttons()
         trainer = self._trainer
+        self.export.set_enabled(self._run is not None)
         self.plot.show_losses(trainer.values, self._follower.replay_losses, self._steps, self._follower.mismatch)
 
     @property

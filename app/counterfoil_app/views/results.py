@@ -160,7 +160,7 @@ class ResultsDialog(QDialog):
         for place, past in enumerate(pasts):
             look = words.outcome(past.outcome, trust=past.trust)
             judged = self.tr("{0} of {1} steps").format(text.count(past.judged), text.count(past.ordered))
-            signed = self.tr("not signed") if past.verdict is None else name_of(past.verdict)
+            signed = self.tr("not signed") if past.signed is None else name_of(past.signed)
             cells = (
                 QTableWidgetItem(past.when.astimezone().strftime("%Y-%m-%d %H:%M")),
                 item(name_of(past.path), str(past.path)),
@@ -168,14 +168,14 @@ class ResultsDialog(QDialog):
                     look, self._theme, words.headline_of(past.outcome, past.headline), translate(past.trust.reason)
                 ),
                 QTableWidgetItem(judged),
-                item(signed, str(past.verdict or "")),
+                item(signed, str(past.signed or "")),
             )
             for column, cell in enumerate(cells):
                 self.table.setItem(place, column, cell)
         self.table.resizeRowsToContents()
         if pasts and self.table.currentRow() < 0:
             self.table.selectRow(0)
-        unsigned = sum(past.verdict is None for past in pasts)
+        unsigned = sum(past.signed is None for past in pasts)
         self.sentence.setText(
             self.tr("Replays: {0}. Not signed: {1}. They are kept until you remove them.").format(
                 text.count(len(pasts)), text.count(unsigned)

@@ -61,6 +61,12 @@ class StepStrip(QWidget):
             for state in sorted(counts, reverse=True)
         ]
 
+    @property
+    def legend_width(self) -> int:
+        """How far the legend reaches."""
+        names = sum(self.fontMetrics().horizontalAdvance(said) + 4 * scale(10) + 6 for _state, said in self.legend())
+        return MARGIN + names
+
     # Where a step lies
 
     @property

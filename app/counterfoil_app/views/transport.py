@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from counterfoil import WorkerState
@@ -23,6 +23,7 @@ from counterfoil_app.views.strip import StepStrip
 CONTROLS = ("replay", "pause", "go_on", "stop")
 """The window's actions that control a replay, in the order of their places."""
 ICON_PIXELS = 18
+BETWEEN = "   \u00b7   "
 
 
 class ControlButton(QToolButton):
@@ -79,6 +80,11 @@ class Transport(QWidget):
         replay.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         replay.setMenu(menu)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Say what there is room for."""
+        super().resizeEvent(event)
+        self._show_progress()
+
     def _show_progress(self) -> None:
         session = self._session
         self.progress.setVisible(session.running)
@@ -93,9 +99,13 @@ class Transport(QWidget):
             percent = int(100 * (progress.done - progress.replayed))
             parts.append(self.tr("step {0}: {1} %").format(text.count(progress.step), percent))
         if progress.rate is not None and progress.seconds_left is not None:
+            parts.insert(1, self.tr("{0} left").format(text.duration(progress.seconds_left)))
             parts.append(text.rate(progress.rate))
-            parts.append(self.tr("{0} left").format(text.duration(progress.seconds_left)))
-        self.progress.setText("   \u00b7   ".join(parts))
+        # Beside the legend: where the room is short, what says least is left out.
+        room, metrics = self.strip.width() - self.strip.legend_width, self.progress.fontMetrics()
+        while parts and metrics.horizontalAdvance(BETWEEN.join(parts)) > room:
+            parts.pop()
+        self.progress.setText(BETWEEN.join(parts))
         set_tip(self.progress, "\n".join(map(self._at_work, progress.workers)))
 
     def _at_work(self, worker: WorkerState) -> str:

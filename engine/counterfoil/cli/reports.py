@@ -10,7 +10,7 @@ from rich.box import DOUBLE
 from rich.console import Console
 from rich.table import Table
 
-from counterfoil.audit.values.accountprose import account_of, rows_named
+from counterfoil.audit.values.accountprose import account_of, consequence_of, rows_named
 from counterfoil.audit.values.figures import figures, joined_time, recorded_log_said
 from counterfoil.audit.values.follow import FollowEnded
 from counterfoil.audit.values.summary import BundleSummary, OrderSummary
@@ -264,7 +264,8 @@ def show_report(out: Console, report: AuditReport, trust: Trust) -> None:
         show_run_facts(out, report.facts)
     show_outcome(out, report.outcome, report.headline, report.reason, trust)
     if report.dispute is not None:
-        out.print(markup(account_of(report.dispute, earlier=report.earlier_mismatches)))
+        tell = consequence_of if report.dispute.accuses else account_of  # an accusation begins with what differs
+        out.print(markup(tell(report.dispute, earlier=report.earlier_mismatches)))
 
 
 def show_followed(out: Console, ended: FollowEnded) -> None:

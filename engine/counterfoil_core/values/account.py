@@ -7,7 +7,7 @@ sentence needs what is a table in docs/threat-model.md ("What a dispute says").
 
 from __future__ import annotations
 
-from counterfoil_core.base.sentence import Sentence, joined, say
+from counterfoil_core.base.sentence import Sentence, enumeration, joined, say
 from counterfoil_core.values.dispute import COMBINE, UPDATE, Dispute, Right, named_parts
 
 
@@ -36,8 +36,13 @@ def party_named(dispute: Dispute) -> Sentence:
     return joined(signed, say("It answers for that, and not the trainer.") if dispute.accuses else "")
 
 
+def difference_of(dispute: Dispute) -> Sentence:
+    """Say what differs: what was found, in a sentence, and who answers for it."""
+    return joined(_differs(dispute), part_named(dispute))
+
+
 def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
-    """Give the reason of an outcome that rests on a dispute that accuses: what it is, and what proves it.
+    """Give the reason of an outcome that rests on a dispute that accuses: what differs, in a sentence, and its proof.
 
     Args:
         dispute: The dispute.
@@ -46,9 +51,10 @@ def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
     finding = dispute.finding
     assert finding is not None, "nobody is accused without a finding"
     if finding.right is Right.OMISSIONS:
-        return say("{0} With these values the steps come out as the trainer signed them.", finding.sentence)
+        said = say("{0} With these values the steps come out as the trainer signed them.", finding.sentence)
+        return joined(difference_of(dispute), said)
     if dispute.replay_leaf is None:
-        return finding.sentence
+        return joined(difference_of(dispute), finding.sentence)
     start = say("the state that the run itself commits to") if capsule else say("the agreed state before it")
     named = named_parts(dispute.parts)
     if dispute.shows_state:
@@ -70,4 +76,53 @@ def accusation(dispute: Dispute, *, capsule: bool = False) -> Sentence:
     again = say("A second replay with every reduction in another order gave this machine's result again.")
     if dispute.part == COMBINE:
         again = say("Adding them once more in another way gave this machine's result again.")
-    return joined(head, part_named(dispute), again, finding.sentence)
+    return joined(difference_of(dispute), head, again, finding.sentence)
+
+
+_WORDS = {
+    "features": say("features"),
+    "images": say("images"),
+    "labels": say("labels"),
+    "targets": say("targets"),
+    "tokens": say("tokens"),
+}
+"""Names of arrays that are words, which other languages have too."""
+
+
+def _differs(dispute: Dispute) -> Sentence:
+    step, operator, parts = dispute.step, dispute.operator, dispute.parts
+    if dispute.right is Right.UNREADABLE:
+        return say("The trainer signed a rounding log for step {0} that nobody can read.", step)
+    if not dispute.accuses:
+        return say("What the trainer signed for step {0} differs from this machine's result.", step)
+    if dispute.right is Right.OMISSIONS:
+        return say("In several steps, the last of them step {0}, the trainer's rounding log is not complete.", step)
+    if dispute.replay_leaf is None:
+        return say("The trainer signed a result of step {0}, which comes to none when it is computed as ordered.", step)
+    if parts == ("fingerprints",):
+        return say(
+            "The trainer signed fingerprints of step {0} that the ordered step does not give; the loss, and the state "
+            "where one is signed, are those of the ordered step.",
+            step,
+        )
+    if dispute.inputs:
+        named = _named(dispute.inputs)
+        return say(
+            "By the fingerprints that the trainer signed, the {0} of step {1} are not the ordered ones.", named, step
+        )
+    if parts == ("loss",):
+        return say("The loss that the trainer signed for step {0} is not the one that the ordered step gives.", step)
+    if operator is None:
+        return say("What the trainer signed after step {0} is not what the ordered step gives.", step)
+    if operator.phase == "update":
+        return say("By what the trainer signed, its update of the weights at step {0} is not the ordered one.", step)
+    if operator.phase == "backward":
+        return say("By what the trainer signed, its gradients at step {0} are not those of the ordered step.", step)
+    return say("By what the trainer signed, its model computed something else at step {0} than was ordered.", step)
+
+
+def _named(inputs: tuple[str, ...]) -> Sentence:
+    """Data arrays by their names, which clients choose: what is called ``labels`` is labels."""
+    plural = all(name.endswith("s") and name.isalpha() for name in inputs)
+    named = enumeration([_WORDS.get(name, name) for name in inputs])
+    return named if plural else say("rows of {0}", named)

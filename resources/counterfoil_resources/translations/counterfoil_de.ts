@@ -1312,10 +1312,6 @@
             <translation>&amp;Nicht geglättet</translation>
         </message>
         <message>
-            <source>&amp;Numbers of the plots (CSV)…</source>
-            <translation>Zahlen der Diagramme (&amp;CSV)…</translation>
-        </message>
-        <message>
             <source>&amp;Show another run beside it…</source>
             <translation>&amp;Anderen Lauf daneben zeigen…</translation>
         </message>
@@ -1324,16 +1320,20 @@
             <translation>Counterfoil-Bündel (*.cfoil);;Alle Dateien (*)</translation>
         </message>
         <message>
+            <source>Differences by tensor</source>
+            <translation>Unterschiede je Tensor</translation>
+        </message>
+        <message>
             <source>Divergence</source>
             <translation>Divergenz</translation>
         </message>
         <message>
-            <source>Export</source>
-            <translation>Exportieren</translation>
+            <source>Entries of the rounding log</source>
+            <translation>Einträge des Protokolls</translation>
         </message>
         <message>
-            <source>Export the plots</source>
-            <translation>Diagramme exportieren</translation>
+            <source>Export</source>
+            <translation>Exportieren</translation>
         </message>
         <message>
             <source>Leave the &amp;other run out</source>
@@ -1344,20 +1344,20 @@
             <translation>Pfeiltasten links und rechts wählen einen Schritt, Plus und Minus vergrößern und verkleinern, Pos1 zeigt den ganzen Lauf</translation>
         </message>
         <message>
+            <source>Loss</source>
+            <translation>Verlust</translation>
+        </message>
+        <message>
             <source>Loss axis</source>
             <translation>Verlustachse</translation>
         </message>
         <message>
+            <source>Losses apart</source>
+            <translation>Abstand der Verluste</translation>
+        </message>
+        <message>
             <source>Mean of &amp;{0} steps</source>
             <translation>Mittel über &amp;{0} Schritte</translation>
-        </message>
-        <message>
-            <source>Plots as dra&amp;wing (SVG)…</source>
-            <translation>Diagramme als Zeichnung (&amp;SVG)…</translation>
-        </message>
-        <message>
-            <source>Plots as p&amp;icture (PNG)…</source>
-            <translation>Diagramme als Bild (&amp;PNG)…</translation>
         </message>
         <message>
             <source>Plots over the steps</source>
@@ -1380,8 +1380,16 @@
             <translation>Anderen Lauf daneben zeigen</translation>
         </message>
         <message>
+            <source>Size of the rounding log</source>
+            <translation>Größe des Protokolls</translation>
+        </message>
+        <message>
             <source>Step {0}</source>
             <translation>Schritt {0}</translation>
+        </message>
+        <message>
+            <source>What the plot shows</source>
+            <translation>Was das Diagramm zeigt</translation>
         </message>
         <message>
             <source>log {0} bytes</source>
@@ -2391,6 +2399,10 @@
         <message>
             <source>at step {0} of {1}</source>
             <translation>bei Schritt {0} von {1}</translation>
+        </message>
+        <message>
+            <source>{0} left</source>
+            <translation>noch {0}</translation>
         </message>
         <message>
             <source>{0}: {1} steps. A replay was stopped. {2}</source>
@@ -3511,6 +3523,10 @@
         <message>
             <source>Name the trainer</source>
             <translation>Trainer benennen</translation>
+        </message>
+        <message>
+            <source>Open the report</source>
+            <translation>Bericht öffnen</translation>
         </message>
         <message>
             <source>Pre&amp;vious view</source>
@@ -4795,6 +4811,10 @@ Lauf zu finden</translation>
         <message>
             <source>Every step is kept as soon as it is finished.</source>
             <translation>Jeder Schritt wird behalten, sobald er fertig ist.</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>Exportieren</translation>
         </message>
         <message>
             <source>Finished</source>
@@ -7149,6 +7169,14 @@ Lauf zu finden</translation>
             <translation>Abstand</translation>
         </message>
         <message>
+            <source>Bytes</source>
+            <translation>Bytes</translation>
+        </message>
+        <message>
+            <source>Entries of the rounding log</source>
+            <translation>Einträge des Protokolls</translation>
+        </message>
+        <message>
             <source>Largest difference of each state tensor at the stored states</source>
             <translation>Größter Unterschied jedes Zustandstensors in den gespeicherten Zuständen</translation>
         </message>
@@ -7165,16 +7193,16 @@ Lauf zu finden</translation>
             <translation>Anzahl</translation>
         </message>
         <message>
-            <source>Rounding log per step</source>
-            <translation>Rundungsprotokoll je Schritt</translation>
+            <source>Size of the rounding log</source>
+            <translation>Größe des Protokolls</translation>
         </message>
         <message>
             <source>Step</source>
             <translation>Schritt</translation>
         </message>
         <message>
-            <source>bytes</source>
-            <translation>Bytes</translation>
+            <source>bytes of each step</source>
+            <translation>Bytes jedes Schritts</translation>
         </message>
         <message>
             <source>contradictions, omissions</source>
@@ -7187,6 +7215,10 @@ Lauf zu finden</translation>
         <message>
             <source>disputed</source>
             <translation>strittig</translation>
+        </message>
+        <message>
+            <source>entries of each step</source>
+            <translation>Einträge jedes Schritts</translation>
         </message>
         <message>
             <source>equal</source>
@@ -7211,6 +7243,10 @@ Lauf zu finden</translation>
         <message>
             <source>size of replay minus trainer</source>
             <translation>Größe von Nachrechnung minus Trainer</translation>
+        </message>
+        <message>
+            <source>step {0} differs, and the stored states that were compared do not show it</source>
+            <translation>Schritt {0} weicht ab, und die verglichenen gespeicherten Zustände zeigen es nicht</translation>
         </message>
         <message>
             <source>trainer</source>
@@ -15403,10 +15439,6 @@ Lauf zu finden</translation>
             <translation>Verlust der Aufzeichnung und der Nachrechnung je Schritt</translation>
         </message>
         <message>
-            <source>Step</source>
-            <translation>Schritt</translation>
-        </message>
-        <message>
             <source>replay</source>
             <translation>Nachrechnung</translation>
         </message>
@@ -15990,6 +16022,33 @@ Lauf zu finden</translation>
         </message>
     </context>
     <context>
+        <name>plots</name>
+        <message>
+            <source>Copy the plot</source>
+            <translation>Diagramm kopieren</translation>
+        </message>
+        <message>
+            <source>Drawing (*.svg)</source>
+            <translation>Zeichnung (*.svg)</translation>
+        </message>
+        <message>
+            <source>Export the plot</source>
+            <translation>Diagramm exportieren</translation>
+        </message>
+        <message>
+            <source>Export the plot…</source>
+            <translation>Diagramm exportieren…</translation>
+        </message>
+        <message>
+            <source>Numbers (*.csv)</source>
+            <translation>Zahlen (*.csv)</translation>
+        </message>
+        <message>
+            <source>Picture (*.png)</source>
+            <translation>Bild (*.png)</translation>
+        </message>
+    </context>
+    <context>
         <name>providers</name>
         <message>
             <source>AGREED: all runs have the same results</source>
@@ -16123,8 +16182,8 @@ Lauf zu finden</translation>
             <translation>Strittiger Schritt</translation>
         </message>
         <message>
-            <source>Every ordered step was carried out again on another machine and gave the trainer's own result, bit for bit. The model that the trainer delivers in this run is the model that the order leads to.</source>
-            <translation>Jeder bestellte Schritt wurde auf einem anderen Rechner noch einmal ausgeführt und ergab Bit für Bit das Ergebnis des Trainers. Das Modell, das der Trainer in diesem Lauf liefert, ist das Modell, zu dem der Auftrag führt.</translation>
+            <source>Every ordered step was carried out again {0} and gave the trainer's own result, bit for bit. The model that the trainer delivers in this run is the model that the order leads to.</source>
+            <translation>Jeder bestellte Schritt wurde {0} noch einmal ausgeführt und ergab das Ergebnis des Trainers, Bit für Bit. Das Modell, das der Trainer in diesem Lauf liefert, ist das Modell, zu dem der Auftrag führt.</translation>
         </message>
         <message>
             <source>Every step that was replayed gave the trainer's own result, bit for bit. The other steps were not looked at. {0}</source>
@@ -16189,6 +16248,10 @@ Lauf zu finden</translation>
         <message>
             <source>Made from</source>
             <translation>Hergestellt aus</translation>
+        </message>
+        <message>
+            <source>Merkle path</source>
+            <translation>Merkle-Pfad</translation>
         </message>
         <message>
             <source>Method</source>
@@ -16463,6 +16526,10 @@ Lauf zu finden</translation>
             <translation>größter Unterschied</translation>
         </message>
         <message>
+            <source>leaf {0}</source>
+            <translation>Blatt {0}</translation>
+        </message>
+        <message>
             <source>loss</source>
             <translation>Verlust</translation>
         </message>
@@ -16473,6 +16540,14 @@ Lauf zu finden</translation>
         <message>
             <source>not named</source>
             <translation>nicht genannt</translation>
+        </message>
+        <message>
+            <source>on a machine like it</source>
+            <translation>auf einer gleichen Maschine</translation>
+        </message>
+        <message>
+            <source>on another machine</source>
+            <translation>auf einer anderen Maschine</translation>
         </message>
         <message>
             <source>one hash over the leaves of all steps, in a Merkle tree; the trainer signed it</source>

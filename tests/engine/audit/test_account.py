@@ -15,7 +15,7 @@ from counterfoil.training.tamper import LabelFlip
 from counterfoil_core.base.sentence import say
 from counterfoil_core.hearing.conclusion import Coverage, StepTally, conclude, conclude_adjudication
 from counterfoil_core.signing.keys import SigningKey
-from counterfoil_core.values.account import accusation
+from counterfoil_core.values.account import accusation, difference_of
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.dispute import Dispute, Finding, Right
 from counterfoil_core.values.outcome import Outcome
@@ -41,7 +41,10 @@ def test_changed_labels_are_named_as_such(cheat: Path, capsys: pytest.CaptureFix
     )
     assert account_of(report.dispute, earlier=0) == account
     assert main(["audit", str(cheat)]) == 1
-    assert account in " ".join(capsys.readouterr().out.split())
+    said, found = " ".join(capsys.readouterr().out.split()), difference_of(report.dispute)
+    assert report.reason.startswith(found), "what is signed begins with it"
+    assert f"DISPUTED {found}" in said
+    assert said.endswith(account.removeprefix(found).strip()), "and the last line says what follows"
 
 
 def dispute(**changes: object) -> Dispute:

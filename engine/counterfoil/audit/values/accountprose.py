@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterfoil_core.base.sentence import Sentence, enumeration, joined, say
-from counterfoil_core.values.account import part_named, party_named
+from counterfoil_core.values.account import difference_of, party_named
 from counterfoil_core.values.dispute import Dispute, Right, named_parts
 
 
@@ -15,11 +15,6 @@ def account_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
         earlier: How many of the steps before it that were replayed differ; None where nothing is said of these.
     """
     return joined(difference_of(dispute), consequence_of(dispute, earlier=earlier))
-
-
-def difference_of(dispute: Dispute) -> Sentence:
-    """Say what differs: what was found, in a sentence, and who answers for it."""
-    return joined(_differs(dispute), part_named(dispute))
 
 
 def consequence_of(dispute: Dispute, *, earlier: int | None) -> Sentence:
@@ -107,55 +102,6 @@ def bound_by(dispute: Dispute) -> Sentence:
 def rows_named(inputs: tuple[str, ...]) -> Sentence:
     """Name the rows whose fingerprints differ, as a fact beside others."""
     return say("the signed fingerprints of the rows of {0} are not those of the ordered ones", enumeration(inputs))
-
-
-_WORDS = {
-    "features": say("features"),
-    "images": say("images"),
-    "labels": say("labels"),
-    "targets": say("targets"),
-    "tokens": say("tokens"),
-}
-"""Names of arrays that are words, which other languages have too."""
-
-
-def _differs(dispute: Dispute) -> Sentence:
-    step, operator, parts = dispute.step, dispute.operator, dispute.parts
-    if dispute.right is Right.UNREADABLE:
-        return say("The trainer signed a rounding log for step {0} that nobody can read.", step)
-    if not dispute.accuses:
-        return say("What the trainer signed for step {0} differs from this machine's result.", step)
-    if dispute.right is Right.OMISSIONS:
-        return say("In several steps, the last of them step {0}, the trainer's rounding log is not complete.", step)
-    if dispute.replay_leaf is None:
-        return say("The trainer signed a result of step {0}, which comes to none when it is computed as ordered.", step)
-    if parts == ("fingerprints",):
-        return say(
-            "The trainer signed fingerprints of step {0} that the ordered step does not give; the loss, and the state "
-            "where one is signed, are those of the ordered step.",
-            step,
-        )
-    if dispute.inputs:
-        named = _named(dispute.inputs)
-        return say(
-            "By the fingerprints that the trainer signed, the {0} of step {1} are not the ordered ones.", named, step
-        )
-    if parts == ("loss",):
-        return say("The loss that the trainer signed for step {0} is not the one that the ordered step gives.", step)
-    if operator is None:
-        return say("What the trainer signed after step {0} is not what the ordered step gives.", step)
-    if operator.phase == "update":
-        return say("By what the trainer signed, its update of the weights at step {0} is not the ordered one.", step)
-    if operator.phase == "backward":
-        return say("By what the trainer signed, its gradients at step {0} are not those of the ordered step.", step)
-    return say("By what the trainer signed, its model computed something else at step {0} than was ordered.", step)
-
-
-def _named(inputs: tuple[str, ...]) -> Sentence:
-    """Data arrays by their names, which clients choose: what is called ``labels`` is labels."""
-    plural = all(name.endswith("s") and name.isalpha() for name in inputs)
-    named = enumeration([_WORDS.get(name, name) for name in inputs])
-    return named if plural else say("rows of {0}", named)
 
 
 def _means(dispute: Dispute) -> Sentence:
