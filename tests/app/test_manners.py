@@ -216,13 +216,12 @@ def test_style_sheet_has_all_its_tokens(tokens: Tokens) -> None:
     assert all(value.startswith("#") and len(value) == 7 for key, value in asdict(tokens).items() if key != "name")
 
 
-def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
-    opened.menus.theme_actions[ThemeChoice.DARK].trigger()
+def test_theme_can_be_switched(opened: MainWindow) -> None:
+    opened.theme.choose(ThemeChoice.DARK)
     assert opened.theme.tokens == DARK
-    assert settings.theme is ThemeChoice.DARK
     assert opened.palette().window().color().name() == DARK.background
     assert opened.divergence.canvas.backgroundBrush().color().name() == DARK.surface
-    opened.menus.theme_actions[ThemeChoice.LIGHT].trigger()
+    opened.theme.choose(ThemeChoice.LIGHT)
     assert opened.palette().window().color().name() == LIGHT.background
 
 
@@ -249,16 +248,10 @@ def test_every_control_has_a_name(opened: MainWindow) -> None:
     assert nameless == []
 
 
-def test_every_action_is_in_a_menu_and_shortcuts_differ(opened: MainWindow) -> None:
-    def leaves(menu: QWidget) -> list[object]:
-        found: list[object] = []
-        for action in menu.actions():
-            found += leaves(action.menu()) if action.menu() is not None else [action]
-        return found
-
-    in_menus = leaves(opened.menuBar())
-    assert all(action in in_menus for action in opened.actions())
-    shortcuts = [a.shortcut().toString() for a in in_menus if a.shortcut().toString()]  # type: ignore[attr-defined]
+def test_the_palette_has_every_action_and_shortcuts_differ(opened: MainWindow) -> None:
+    commands = [action for _where, action in opened.menus.commands()]
+    assert all(action in commands for action in opened.actions())
+    shortcuts = [action.shortcut().toString() for action in commands if action.shortcut().toString()]
     assert len(shortcuts) == len(set(shortcuts))
     assert len(shortcuts) >= 12
 

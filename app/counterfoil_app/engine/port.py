@@ -82,12 +82,15 @@ from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sam
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.remote.address import Address, place_of
 from counterfoil_core.values.events import AdjudicationEvent
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import LocalOutside
 
 MAX_VERDICT_BYTES = 64 * 2**20
+MOST_FETCHED = 2**40
+"""Bytes of a file that is copied from elsewhere."""
 MAX_LIST_BYTES = 2**24
 """Bytes of a list of revoked keys."""
 """A verdict on a million steps is far smaller; more is not read."""
@@ -460,6 +463,16 @@ class Engine:
             raise told.failure.error
         assert told.found is not None
         return told.found
+
+    @question(beside=True, own=True, here=True)
+    def fetch(self, address: str, target: Path, cancel: CancelToken) -> None:
+        """Copy a file that lies at an address, which nobody reads before; raises CounterfoilError."""
+        from counterfoil.remote.files import local_copy
+
+        place = place_of(address)
+        assert isinstance(place, Address)
+        with local_copy(place, cancel, MOST_FETCHED) as copy:
+            counterfoil.copy_whole(copy, target, what=say("the copy"))
 
     @question(beside=True)
     def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:

@@ -31,10 +31,16 @@ class Aside(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
+        self._last: Callable[[], object] | None = None
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""
         self._handlers[self._worker.submit(partial(question, self._engine))] = answer
+        self._timer.start()
+
+    def let_go(self, then: Callable[[], object]) -> None:
+        """End the thread once it has done what it was asked, without waiting for that; then do something."""
+        self._last = then
         self._timer.start()
 
     def close(self) -> None:
@@ -47,6 +53,10 @@ class Aside(QObject):
             self._handlers.pop(result.job)(result)
         if not self._worker.busy:
             self._timer.stop()
+            if self._last is not None:
+                self._worker.shut_down()
+                self._last()
+                self.deleteLater()
 
 
 class Ordering(Inquiry[OrderProgress]):

@@ -41,17 +41,18 @@ from counterfoil_app.model.otherwindows import Replaying
 from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.sealedcapsule import Unsealing
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row, without_mnemonic
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
+from counterfoil_app.shell.editing import EditDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.find_desk import FindDesk
-from counterfoil_app.shell.help import without_mnemonic
 from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
+from counterfoil_app.shell.places import PlaceDesk
 from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.batch import BatchDesk
@@ -82,7 +83,7 @@ CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
     Part.CLIENT: ("order_training",),
     Part.TRAINER: ("follow_recording",),
     Part.AUDITOR: ("open", "results", "keys"),
-    Part.RECEIVER: ("open_anything", "read_verdict", "adjudicate", "weights"),
+    Part.RECEIVER: ("open", "open_address"),
 }
 """What each kind of person finds on its card of the desk, the obvious thing first."""
 LEAST_FIRST_SIZE = QSize(1366, 768)
@@ -154,9 +155,12 @@ class MainWindow(QMainWindow):
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         self.facts = FactsDesk(self.session, self.key_book, theme, self)
         self.finding = FindDesk(self.session, self.cases, theme, self)
+        self.places = PlaceDesk(engine, settings, self)
+        self.editing = EditDesk(self.session, lambda: self.desk.shown_view, self)
         rows = [
             *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
-            *self.shell.rows(), *self.orders.rows(), *self.recordings.rows(), *self._rows(),
+            *self.places.rows(), *self.editing.rows(), *self.shell.rows(), *self.orders.rows(),
+            *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -165,7 +169,7 @@ class MainWindow(QMainWindow):
         self.menus.fill(
             self.divergence.export_actions(), self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
-        self.finding.bar = self.menuBar()
+        self.finding.commands = self.shell.commands = self.menus.commands
         self.finding.show_view, self.finding.open_file = self._show_view, self.open_bundle
         self.finding.show_tensor = self._show_tensor
         self._connect()
@@ -173,7 +177,6 @@ class MainWindow(QMainWindow):
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self.shell.watch_layout(self.desk, self.docks)
-        self._show_theme()
         self.drop_hint = DropHint(self)
         for child in self.findChildren(QWidget):
             child.setAcceptDrops(False)  # a line of text would take the name of a file that is dropped on it
@@ -359,7 +362,8 @@ class MainWindow(QMainWindow):
         self.case_desk.replay_wanted.connect(self._leave_home)
         follow(self._placed, self.case_desk.told)
         self.cases.changed.connect(self._show_recent)
-        follow(self.open_files, self.files.chosen, self.verdicts.files_dropped)
+        follow(self.open_files, self.files.chosen, self.verdicts.files_dropped, self.places.fetched)
+        self.editing.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
         self.dropping.capsule_found.connect(self.open_capsule)
         self.dropping.sealed_found.connect(self.open_sealed)
         self.dropping.weights_found.connect(self.open_weights)
@@ -389,8 +393,6 @@ class MainWindow(QMainWindow):
         self.transport.offer_devices(menus.device_menu)
         menus.recent_chosen.connect(self.open_bundle)
         menus.device_chosen.connect(self._use_device)
-        menus.theme_chosen.connect(self._choose_theme)
-        shell.settings_changed.connect(self._show_theme)
         shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
         shell.samples.progress_changed.connect(self._show_sample)
         shell.samples.ended.connect(lambda: self.home.show_sample(""))
@@ -665,13 +667,6 @@ class MainWindow(QMainWindow):
     def _device_chosen(self, _position: int = 0) -> None:
         self.settings.device = self.session.device
         self.menus.show_devices()
-
-    def _choose_theme(self, choice: ThemeChoice) -> None:
-        self.settings.theme = choice
-        self.theme.choose(choice)
-
-    def _show_theme(self) -> None:
-        self.menus.show_theme(self.settings.theme)
 
     # Closing
 
