@@ -36,7 +36,7 @@ HeadsChecked InspectionRequest Inspections Judgement Kept KeyFile KnownKey Label
 LedgerVerdict Level Limits Lion ListNote LocalWorkers LocateProgress Located LookProgress Loop LoopStep Lora
 MachineFact MachinePage MachineProgress MachineState MachineTrust MeasuredStep Member MerkleComparison NAdam NO_TRUST
 NeighbourOperator NotCounted OperationCount OperatorDone OperatorElements OperatorLook OperatorRecorded OperatorValue
-OrderError OrderForm OrderOption OrderProgress OrderSource OrderTrust OrderWritten Outcome PROFILES PROFILE_COSTS
+OrderError CommandForm CommandOption CommandProgress OrderSource OrderTrust OrderWritten Outcome PROFILES PROFILE_COSTS
 PanelAdmitted PanelCompared PanelEvent PanelFinished PanelOutcome PanelReport PanelRuled ParameterGroup
 ParameterGroups Parting Passphrase Place Plan PlanProgress PlanRow Precision ProfileCost ProgressRestored PublicKey
 RAdam RankFinished RatePolicy Recognised RecordFinished RecordStarted RecordingChecked RecordingError RecordingResumed

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CheckNumber, CounterfoilError, OrderProgress, Sample
+from counterfoil import CheckNumber, CounterfoilError, CommandProgress, Sample
 from counterfoil.training.stages import COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words, order_words
@@ -249,9 +249,9 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
 def test_the_stages_of_a_script_are_said_in_german(german_window: MainWindow) -> None:
     stages = (RUNNING, FOLLOWING, COMPARING)
     for stage in stages:
-        begun = order_words.progress(OrderProgress(stage, "steps", 0, 0), None)
-        counted = order_words.progress(OrderProgress(stage, "steps", 1200, 0), None)
-        whole = order_words.progress(OrderProgress(stage, "steps", 3, 12), None)
+        begun = order_words.progress(CommandProgress(stage, "steps", 0, 0), None)
+        counted = order_words.progress(CommandProgress(stage, "steps", 1200, 0), None)
+        whole = order_words.progress(CommandProgress(stage, "steps", 3, 12), None)
         assert not any(stage in said for said in (begun, counted, whole)), stage
         assert counted.endswith(": bisher 1.200")
         assert whole.endswith(": 3 von 12")

@@ -191,12 +191,12 @@ class FakeEngine(MadeUpRun, Engine):
 
     def order(
         self, arguments: Sequence[str], folder: Path | None, cancel: cf.CancelToken
-    ) -> Iterator[cf.OrderProgress | cf.OrderWritten]:
+    ) -> Iterator[cf.CommandProgress | cf.OrderWritten]:
         self.orders.append((tuple(arguments), folder))
         if self.order_failure is not None:
             raise self.order_failure
         for done in range(5):
-            yield cf.OrderProgress("First step", "operators", done, 4)
+            yield cf.CommandProgress("First step", "operators", done, 4)
             self._wait(self.gate, cancel)
             cancel.check()
         out = Path(arguments[list(arguments).index("--out") + 1])

@@ -25,6 +25,8 @@ from counterfoil import (
     CancelToken,
     CapsuleSubject,
     CheckedRules,
+    CommandEnded,
+    CommandProgress,
     CounterfoilError,
     DataPreview,
     DeliveryProgress,
@@ -49,7 +51,6 @@ from counterfoil import (
     MachineProgress,
     OperatorDone,
     OperatorLook,
-    OrderProgress,
     OrderWritten,
     PanelEvent,
     Plan,
@@ -710,7 +711,7 @@ class Engine:
 
     def order(
         self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
-    ) -> Iterator[OrderProgress | OrderWritten]:
+    ) -> Iterator[CommandProgress | OrderWritten]:
         """Write an order in a process of its own, and say at the end what was written.
 
         Other calls may be made meanwhile, from another thread.
@@ -724,6 +725,21 @@ class Engine:
             CounterfoilError: No order was written; an OrderError names the option that this is about.
         """
         yield from counterfoil.make_order(arguments, folder, cancel)
+
+    def run_command(
+        self, arguments: tuple[str, ...], passphrase: str | None, cancel: CancelToken
+    ) -> Iterator[CommandProgress | CommandEnded]:
+        """Carry out a command of the command line on this machine, in a process of its own.
+
+        Args:
+            arguments: The command, and its arguments.
+            passphrase: Of the key that it signs with; None where it opens none.
+            cancel: Ends it.
+
+        Raises:
+            CounterfoilError: It failed; an OrderError names the option that this is about.
+        """
+        yield from counterfoil.run_command(arguments, passphrase, cancel)
 
     @question(writes="path")
     def write_capsule(self, report: AuditReport, path: Path) -> None:

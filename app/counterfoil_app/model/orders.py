@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
-from counterfoil import CancelToken, OrderProgress, OrderWritten
+from counterfoil import CancelToken, CommandEnded, CommandProgress, OrderWritten
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import JobResult, Worker
@@ -59,22 +59,27 @@ class Aside(QObject):
                 self.deleteLater()
 
 
-class Ordering(Inquiry[OrderProgress]):
-    """Writes an order in a process of its own; one at a time.
+Ended = OrderWritten | CommandEnded
+Asked = Callable[[Engine, CancelToken], Iterator[CommandProgress | Ended]]
+"""What the engine is asked."""
+
+
+class CommandRun(Inquiry[CommandProgress]):
+    """Has a command carried out in a process of its own; one at a time.
 
     Attributes:
         progress: How far it is; None before it says so.
-        written: What was written; None until it is.
-        failure: Why nothing was.
+        ended: What came of it; None until it is over.
+        failure: Why nothing did.
     """
 
-    def order(self, arguments: Sequence[str], folder: Path | None) -> None:
-        """Write an order; :attr:`changed` follows, several times."""
-        self._asked = tuple(arguments), folder
+    def begin(self, asked: Asked) -> None:
+        """Begin; :attr:`changed` follows, several times."""
+        self._asked = asked
         self.start()
 
     def forget(self) -> None:
-        """Forget what was written, and stop what is being."""
+        """Forget what came of it, and stop what goes on."""
         self._leave()
         self._forget()
         self.changed.emit()
@@ -89,28 +94,40 @@ class Ordering(Inquiry[OrderProgress]):
 
     def _forget(self) -> None:
         super()._forget()
-        self.progress: OrderProgress | None = None
-        self.written: OrderWritten | None = None
+        self.progress: CommandProgress | None = None
+        self.ended: Ended | None = None
         self._begun = time.monotonic()
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        return partial(self._write, *self._asked, token)
+        return partial(self._carry_out, self._asked, token)
 
-    def _write(
-        self, arguments: tuple[str, ...], folder: Path | None, token: CancelToken, engine: Engine
-    ) -> OrderWritten | None:
+    def _carry_out(self, asked: Asked, token: CancelToken, engine: Engine) -> Ended | None:
         """In the worker thread."""
-        for event in engine.order(arguments, folder, token):
-            if isinstance(event, OrderWritten):
+        for event in asked(engine, token):
+            if not isinstance(event, CommandProgress):
                 return event
             self._seen.put(event)
         return None
 
-    def _show(self, seen: OrderProgress) -> None:
+    def _show(self, seen: CommandProgress) -> None:
         if self.progress is None or self.progress.stage != seen.stage:
             self._begun = time.monotonic()
         self.progress = plain(seen)
 
     def _answer(self, value: object) -> None:
-        if isinstance(value, OrderWritten):
-            self.written = plain(value)
+        if isinstance(value, (OrderWritten, CommandEnded)):
+            self.ended = value
+
+
+class Ordering(CommandRun):
+    """Writes an order."""
+
+    def order(self, arguments: Sequence[str], folder: Path | None) -> None:
+        """Begin; :attr:`changed` follows, several times."""
+        given = tuple(arguments)
+        self.begin(lambda engine, token: engine.order(given, folder, token))
+
+    @property
+    def written(self) -> OrderWritten | None:
+        """What was written; None until it is."""
+        return plain(self.ended) if isinstance(self.ended, OrderWritten) else None

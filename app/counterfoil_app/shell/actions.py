@@ -31,8 +31,9 @@ class Face:
     tip: str = ""  #: What it does, in a sentence; empty when its name says it.
 
 
-TOOLS = ()
-KEY_JOBS = ()
+TOOLS = ("merge", "calibrate", "export", "note", "witness_check")
+KEY_JOBS = ("sign_order", "withdraw", "reply", "revoke")
+"""Jobs of the command line by their names, in the menu of tools and that of keys."""
 
 
 def without_mnemonic(text: str) -> str:

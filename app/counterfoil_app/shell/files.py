@@ -238,6 +238,8 @@ class Dropping(QObject):
     """A file that belongs to a case: an order that the user gave as the client's, or a capsule."""
     capsule_found = Signal(Path, object)
     """A capsule, and the order to compare it with or None."""
+    job_found = Signal(FileUse, Path)
+    """A statement that a job of the command line reads."""
     sealed_found = Signal(Path)
     """A sealed capsule."""
     weights_found = Signal(Path, Path, object, object)
@@ -301,6 +303,9 @@ class Dropping(QObject):
             FileUse.WEIGHTS: self.tr("{0} holds weights: they are compared with the run."),
             FileUse.DATA: self.tr("{0} holds data: the run that needs them uses them."),
             FileUse.HEADS: self.tr("{0} holds tree heads: they are compared with the run."),
+            FileUse.REVOCATIONS: self.tr("{0} is a list of revoked keys: you are asked who signed it."),
+            FileUse.WITNESS: self.tr("{0} is the log of a witness: it is compared with runs."),
+            FileUse.SIGNED: self.tr("{0} is a signed statement: its signature is checked, and it is shown."),
             FileUse.PUBLIC_KEY: self.tr("{0} is a public key: you are asked whose it is."),
             FileUse.PRIVATE_KEY: self.tr("{0} is a private key: you are asked whether you sign with it."),
             FileUse.OTHER: self.tr("{0} is no file that Counterfoil reads."),
@@ -365,6 +370,8 @@ class Dropping(QObject):
         """What a key signed says nothing about whose it is, nor is a private key the user's own: the user is asked."""
         for each in found[FileUse.PUBLIC_KEY]:
             self._keys.offer(each.path)
+        for each in found[FileUse.REVOCATIONS]:
+            self._keys.ask_whose(each.path)
         for each in found[FileUse.PRIVATE_KEY]:
             ask_to_sign_with(self._window, name_of(each.path), partial(self._sign_with, each.path))
         return []
@@ -428,6 +435,9 @@ class Dropping(QObject):
     def _use_statements(self, found: Found) -> list[str]:
         """What was said of a verdict goes to the verdict that is read, unless one came along."""
         statements, viewer = found[FileUse.STATEMENT], self._verdicts.reading
+        for kind in (FileUse.WITNESS, FileUse.SIGNED):
+            for each in found[kind]:
+                self.job_found.emit(kind, each.path)
         if found[FileUse.VERDICT]:
             return []
         if viewer is None:

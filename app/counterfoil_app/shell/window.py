@@ -50,6 +50,7 @@ from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
 from counterfoil_app.shell.editing import EditDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.find_desk import FindDesk
+from counterfoil_app.shell.job_desk import JobDesk
 from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.places import PlaceDesk
@@ -155,11 +156,12 @@ class MainWindow(QMainWindow):
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         self.facts = FactsDesk(self.session, self.key_book, theme, self)
         self.finding = FindDesk(self.session, self.cases, theme, self)
+        self.jobs = JobDesk(engine, self.session, settings, theme, self)
         self.places = PlaceDesk(engine, settings, self)
         self.editing = EditDesk(self.session, lambda: self.desk.shown_view, self)
         rows = [
             *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
-            *self.places.rows(), *self.editing.rows(), *self.shell.rows(), *self.orders.rows(),
+            *self.places.rows(), *self.jobs.rows(), *self.editing.rows(), *self.shell.rows(), *self.orders.rows(),
             *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
@@ -351,7 +353,7 @@ class MainWindow(QMainWindow):
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
-        follow(self._exported, session.exports.finished, self.verdicts.handed_over)
+        follow(self._exported, session.exports.finished, self.verdicts.handed_over, self.jobs.written)
         session.misnamed.connect(self._misnamed)
         self.incoming.cancelled.connect(self.dropping.stop)
         self.dropping.belonging.connect(self.clerk.note_recognised)
@@ -365,6 +367,7 @@ class MainWindow(QMainWindow):
         follow(self.open_files, self.files.chosen, self.verdicts.files_dropped, self.places.fetched)
         self.editing.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
         self.dropping.capsule_found.connect(self.open_capsule)
+        self.dropping.job_found.connect(self.jobs.read)
         self.dropping.sealed_found.connect(self.open_sealed)
         self.dropping.weights_found.connect(self.open_weights)
         follow(self._placed, self.dropping.placed, self.keys.placed, self.orders.placed)

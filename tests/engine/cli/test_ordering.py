@@ -13,8 +13,8 @@ import pytest
 from counterfoil import (
     CancelToken,
     OrderError,
-    OrderForm,
-    OrderProgress,
+    CommandForm,
+    CommandProgress,
     OrderWritten,
     inspect,
     make_order,
@@ -23,7 +23,7 @@ from counterfoil import (
     record,
 )
 from counterfoil.cli import main
-from counterfoil.cli.orderforms import OWN, SCRIPT
+from counterfoil.cli.commandforms import OWN, SCRIPT
 from counterfoil.cli.orderprogram import failure_of, option_of
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil_core.base.digest import Digest
@@ -50,14 +50,14 @@ for batch, wanted in torch.utils.data.DataLoader(rows, batch_size=4):
 """
 
 
-def form(name: str) -> OrderForm:
+def form(name: str) -> CommandForm:
     return next(each for each in order_forms() if each.name == name)
 
 
 def written(arguments: Sequence[str], folder: Path | None = None) -> OrderWritten:
     *before, last = make_order(arguments, folder, CancelToken())
     assert isinstance(last, OrderWritten)
-    assert all(isinstance(each, OrderProgress) for each in before)
+    assert all(isinstance(each, CommandProgress) for each in before)
     return last
 
 
@@ -161,7 +161,7 @@ def test_what_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     token = CancelToken()
     arguments = form("digits-cnn").arguments({"out": str(tmp_path / "job.cfoil")})
     events = make_order(arguments, None, token)
-    assert isinstance(next(events), OrderProgress)
+    assert isinstance(next(events), CommandProgress)
     token.cancel()
     with pytest.raises(CancelledError):
         list(events)
