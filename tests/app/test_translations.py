@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CheckNumber, CounterfoilError, CommandProgress, Sample
+from counterfoil import CheckNumber, CommandProgress, CounterfoilError, Sample
 from counterfoil.training.stages import COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words, order_words

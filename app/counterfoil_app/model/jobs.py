@@ -119,7 +119,7 @@ class JobPlan:
         ending = self.job.endings.get(self.command, "")
         read = next((self._paths(one) for one in self.options if one.kind in ("file", "files")), [])
         target = next((one.name for one in self.options if one.kind == "target"), "")
-        if not (ending and read and target) or target in self._typed:
+        if not (ending and target and read and read[0].name) or target in self._typed:
             return ""
         self._values[target] = str(read[0].with_name(f"{read[0].stem.removesuffix('.pub')}{ending}"))
         return target

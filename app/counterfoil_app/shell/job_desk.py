@@ -39,6 +39,7 @@ class JobDesk(QObject):
         super().__init__(window)
         self._engine, self._session, self._settings = engine, session, settings
         self._theme, self._window = theme, window
+        self._open: dict[JobDialog, Aside] = {}
 
     def rows(self) -> list[Row]:
         """Its part of the window's action table."""
@@ -58,7 +59,8 @@ class JobDesk(QObject):
         run = JobRun(aside.ask)
         dialog = JobDialog(plan, run, self._settings.trust_folder, self._theme, self._window)
         run.setParent(dialog)
-        dialog.finished.connect(lambda _result: aside.let_go(lambda: None))
+        self._open[dialog] = aside
+        dialog.finished.connect(partial(self._closed, dialog))
         dialog.written.connect(self.written)
         open_dialog(dialog)
         return dialog
@@ -67,6 +69,16 @@ class JobDesk(QObject):
         """Open the job that reads a statement."""
         name, option = ("witness_check", "log") if kind is FileUse.WITNESS else ("verify", "file")
         self.show(next(job for job in JOBS if job.name == name), **{option: path})
+
+    def close(self) -> None:
+        """Stop what goes on; for the end of the window."""
+        for dialog in list(self._open):
+            dialog.close()
+
+    def _closed(self, dialog: JobDialog, _result: int) -> None:
+        aside = self._open.pop(dialog)
+        aside.close()  # a job ends at once
+        aside.deleteLater()
 
     def _known(self) -> dict[str, str]:
         """What is open, by what a job calls it; nothing where that lies on another machine."""

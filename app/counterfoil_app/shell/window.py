@@ -141,6 +141,8 @@ class MainWindow(QMainWindow):
         self._raised_dispute = False
         self._recent: tuple[Path, ...] | None = None
         self._at_home = False
+        self._wanted: tuple[int | None, str] | None = None
+        """Step and view that are shown once the run is read."""
         self._written: Path | None = None
         """What was written last."""
         self.setAcceptDrops(True)
@@ -204,6 +206,13 @@ class MainWindow(QMainWindow):
             ),
             *self._rows_of_views(),
             Row(
+                "previous_run",
+                Face(self.tr("The run that was open before"), tip=self.tr("Change between the last two runs")),
+                self._open_previous,
+                "Ctrl+Shift+U",
+                lambda session: self._previous(session) is not None,
+            ),
+            Row(
                 "name_trainer",
                 Face(self.tr("Name the trainer"), "key", self.tr("Say whose key signed the run, after comparing it")),
                 self._name_trainer,
@@ -257,6 +266,14 @@ class MainWindow(QMainWindow):
         self._leave_home()
         self.desk.show_view(name)
         self._frame.ensureWidgetVisible(self.stack, 0, 0)
+
+    def _previous(self, session: Session) -> Path | None:
+        """The run that was open before that which is."""
+        return next((path for path in self._recent or () if path != session.path), None)
+
+    def _open_previous(self) -> None:
+        if (path := self._previous(self.session)) is not None:
+            self.open_bundle(path)
 
     def _name_trainer(self) -> None:
         self._show_view("run")
@@ -350,6 +367,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         session, shell, menus = self.session, self.shell, self.menus
         follow(self._refresh, session.phase_changed, session.bundle_changed)
+        follow(self._show_wanted, session.phase_changed, session.rows_changed)
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
@@ -407,6 +425,27 @@ class MainWindow(QMainWindow):
     def open_bundle(self, path: Path, order: Path | None = None) -> None:
         """Open a bundle; asks first when a replay is running."""
         self.files.open_bundle(path, order)
+
+    def show_place(self, step: int | None, view: str) -> None:
+        """Show a step, and a view, of the run that is being opened, once it is read.
+
+        Args:
+            step: The step; None for none, and nothing where the run has none of this number.
+            view: The name of the view's dock; empty for that which is shown first.
+        """
+        self._wanted = step, view
+        self._show_wanted()
+
+    def _show_wanted(self) -> None:
+        if self._wanted is None or self.session.phase in (Phase.EMPTY, Phase.LOADING):
+            return
+        (step, view), self._wanted = self._wanted, None
+        if self.session.phase is Phase.UNREADABLE:
+            return
+        if step is not None and 1 <= step <= self.session.step_data.count:
+            self.session.select_step(step)
+        if view:
+            self.session.drawing.soon(partial(self._show_view, view))
 
     def open_files(self, paths: Sequence[Path]) -> None:
         """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, weights, data."""
@@ -701,6 +740,7 @@ class MainWindow(QMainWindow):
         if self._laid_out:
             self.settings.keep_layout(self.desk.screen_class, self.desk.save())
         self.orders.close()
+        self.jobs.close()
         self.shell.close()
         self.session.shut_down()
         for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see

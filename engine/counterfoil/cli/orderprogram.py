@@ -90,7 +90,8 @@ def option_of(said: str, form: CommandForm, arguments: Sequence[str]) -> str:
         form: What the command takes.
         arguments: Its arguments.
     """
-    named = [(len(value), name) for name, value in _paths(form, arguments) if value and value in said]
+    quoted = [(text, name) for name, value in _paths(form, arguments) for text in (value, os.path.basename(value))]
+    named = [(len(text), name) for text, name in quoted if text and text in said]
     if named:  # the longest: a file lies in a folder that may be named too
         return max(named)[1]
     flags = {flag: each.name for each in form.options for flag in (each.flag, each.off) if flag}

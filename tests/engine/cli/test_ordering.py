@@ -12,9 +12,9 @@ import pytest
 
 from counterfoil import (
     CancelToken,
-    OrderError,
     CommandForm,
     CommandProgress,
+    OrderError,
     OrderWritten,
     inspect,
     make_order,
@@ -224,16 +224,16 @@ def test_the_command_quotes_what_a_shell_would_take_apart() -> None:
 
 def test_the_longest_path_that_a_sentence_quotes_is_what_it_is_about() -> None:
     arguments = ["hf", "--out", "/d/x.cfoil", "/d/model", "--data", "/d/model/train.jsonl"]
-    assert option_of("The file /d/model/train.jsonl is damaged.", arguments) == "data"
-    assert option_of("The folder /d/model has no config.json.", arguments) == "folder"
-    assert option_of("Nothing is quoted here.", arguments) == ""
+    assert option_of("The file /d/model/train.jsonl is damaged.", form("hf"), arguments) == "data"
+    assert option_of("The folder /d/model has no config.json.", form("hf"), arguments) == "folder"
+    assert option_of("Nothing is quoted here.", form("hf"), arguments) == ""
 
 
 def test_what_nobody_expects_is_told_with_its_traceback() -> None:
     try:
         raise ZeroDivisionError("by zero")
     except ZeroDivisionError as error:
-        failed = failure_of(error, ["digits-cnn"])
+        failed = failure_of(error, form("digits-cnn"), ["digits-cnn"])
     assert isinstance(failed, OrderError)
     assert "by zero" in failed.sentence
     assert "test_what_nobody_expects" in failed.detail
