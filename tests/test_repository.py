@@ -27,7 +27,7 @@ PUBLIC_NAMES = [name for line in """
 Adadelta Adagrad Adam AdamW Adamax Adjudication AdjudicationFinished AdjudicationOutcome AdjudicationReport
 AdjudicationStarted Afterwards AuditFinished AuditReport AuditRequest AuditStarted Basis Blame BundleSummary
 CancelToken CapsuleContents CapsuleSubject Cause Check CheckChanged CheckNumber CheckState CheckedRules ClipBy
-ClipByNorm ClipByValue ComparedRun ComparedTensor CounterfoilError CustomJob DataChecked DataPreview DataUse
+ClipByNorm ClipByValue CommandEnded CommandForm CommandOption CommandProgress ComparedRun ComparedTensor CounterfoilError CustomJob DataChecked DataPreview DataUse
 DeliveryOutcome DeliveryProgress DeliveryReport Device Difference DifferenceProgress Digest Dispute DisputeLocated
 DisputedElement DisputedOperator DisputedRows DivergenceMeasured Division ElementComparison Estimate Event
 ExactAllreduceState ExactPrecision Expected FactsProgress FileUse Finding FineTuning Fleet FleetRequest FleetRow
@@ -36,7 +36,7 @@ HeadsChecked InspectionRequest Inspections Judgement Kept KeyFile KnownKey Label
 LedgerVerdict Level Limits Lion ListNote LocalWorkers LocateProgress Located LookProgress Loop LoopStep Lora
 MachineFact MachinePage MachineProgress MachineState MachineTrust MeasuredStep Member MerkleComparison NAdam NO_TRUST
 NeighbourOperator NotCounted OperationCount OperatorDone OperatorElements OperatorLook OperatorRecorded OperatorValue
-OrderError CommandForm CommandOption CommandProgress OrderSource OrderTrust OrderWritten Outcome PROFILES PROFILE_COSTS
+OrderError OrderSource OrderTrust OrderWritten Outcome PROFILES PROFILE_COSTS
 PanelAdmitted PanelCompared PanelEvent PanelFinished PanelOutcome PanelReport PanelRuled ParameterGroup
 ParameterGroups Parting Passphrase Place Plan PlanProgress PlanRow Precision ProfileCost ProgressRestored PublicKey
 RAdam RankFinished RatePolicy Recognised RecordFinished RecordStarted RecordingChecked RecordingError RecordingResumed
@@ -47,6 +47,7 @@ StepRecorded StepReplayed StepRestored StepRow StepSealed StepTable StepWeights 
 TensorSides TrainerRecord TrainerTrust Trust TrustFolder TrustLine TrustStore Turn TurnsJob Unlike Validity Verdict
 WeightAverage WeightsFile Withdrawal Witness WorkerState WorkersReported account_of adjudicate afterwards auditors_of
 basis_of bound_by capsule_subject check_bundle_file check_run claimed_beside claimed_key claimed_key_ids
+command_form
 compare_tensor consequence_of copy_whole count_facts difference_of discard_recording exact_allreduce_hook
 examine_machine export_weights
 facts_as_json figures find_disputed_rows find_progress follow follow_run generate_key group_digits inspect
@@ -56,7 +57,7 @@ locate_weights log_said look_at_operator loop make_order meaning_of measured_by 
 of_another_kind one_line open_judgement open_said order_command order_custom order_digits order_forms order_gpt2
 order_huggingface order_logistic order_resnet order_turns order_vgg pem_of plan_audit plan_fleet plan_inspections
 preview_adjudication preview_data preview_verdict ranges read_client_order read_judgement read_ledger read_store
-recognise record recorded_log_said rows_named run_audit run_difference run_panel seen_by set_exact_reduce_scatter
+recognise record recorded_log_said rows_named run_audit run_command run_difference run_panel seen_by set_exact_reduce_scatter
 sign_verdict signed_by_maker start_signer state_folder statements_beside trust_home trust_of uniform verdict_digest
 verify_signed verify_verdict verify_weights with_client_key with_client_order with_policy with_trainer_key
 write_capsule write_hand_over write_steps_csv write_whole

@@ -3087,8 +3087,8 @@
             <translation>Warum sie nicht zählt</translation>
         </message>
         <message>
-            <source>You know no auditor's key, so no verdict counts: add one under File, Keys.</source>
-            <translation>Sie kennen keinen Schlüssel eines Prüfers, also zählt kein Urteil: Nehmen Sie einen unter Datei, Schlüssel auf.</translation>
+            <source>You know no auditor's key, so no verdict counts: add one under Keys, Keys.</source>
+            <translation>Sie kennen keinen Schlüssel eines Prüfers, deshalb zählt kein Urteil: Fügen Sie einen unter Schlüssel, Schlüssel hinzu.</translation>
         </message>
         <message>
             <source>disputed</source>
@@ -16862,8 +16862,8 @@ Lauf zu finden</translation>
             <translation>Wo die Segmente nachgerechnet wurden</translation>
         </message>
         <message>
-            <source>With Counterfoil: File, Open a verdict, or on the command line:</source>
-            <translation>Mit Counterfoil: Datei, Urteil öffnen, oder auf der Kommandozeile:</translation>
+            <source>With Counterfoil: File, Open, or on the command line:</source>
+            <translation>Mit Counterfoil: Datei, Öffnen, oder auf der Befehlszeile:</translation>
         </message>
         <message>
             <source>Without Counterfoil: the verdict is a DSSE envelope with an Ed25519 signature around an in-toto statement; OpenSSL 3 can check it, as the page on the verdict in Counterfoil's documentation shows.</source>
