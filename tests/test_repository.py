@@ -27,7 +27,8 @@ PUBLIC_NAMES = [name for line in """
 Adadelta Adagrad Adam AdamW Adamax Adjudication AdjudicationFinished AdjudicationOutcome AdjudicationReport
 AdjudicationStarted Afterwards AuditFinished AuditReport AuditRequest AuditStarted Basis Blame BundleSummary
 CancelToken CapsuleContents CapsuleSubject Cause Check CheckChanged CheckNumber CheckState CheckedRules ClipBy
-ClipByNorm ClipByValue CommandEnded CommandForm CommandOption CommandProgress ComparedRun ComparedTensor CounterfoilError CustomJob DataChecked DataPreview DataUse
+ClipByNorm ClipByValue CommandEnded CommandForm CommandOption CommandProgress
+ComparedRun ComparedTensor CounterfoilError CustomJob DataChecked DataPreview DataUse
 DeliveryOutcome DeliveryProgress DeliveryReport Device Difference DifferenceProgress Digest Dispute DisputeLocated
 DisputedElement DisputedOperator DisputedRows DivergenceMeasured Division ElementComparison Estimate Event
 ExactAllreduceState ExactPrecision Expected FactsProgress FileUse Finding FineTuning Fleet FleetRequest FleetRow
@@ -57,7 +58,8 @@ locate_weights log_said look_at_operator loop make_order meaning_of measured_by 
 of_another_kind one_line open_judgement open_said order_command order_custom order_digits order_forms order_gpt2
 order_huggingface order_logistic order_resnet order_turns order_vgg pem_of plan_audit plan_fleet plan_inspections
 preview_adjudication preview_data preview_verdict ranges read_client_order read_judgement read_ledger read_store
-recognise record recorded_log_said rows_named run_audit run_command run_difference run_panel seen_by set_exact_reduce_scatter
+recognise record recorded_log_said rows_named run_audit run_command
+run_difference run_panel seen_by set_exact_reduce_scatter
 sign_verdict signed_by_maker start_signer state_folder statements_beside trust_home trust_of uniform verdict_digest
 verify_signed verify_verdict verify_weights with_client_key with_client_order with_policy with_trainer_key
 write_capsule write_hand_over write_steps_csv write_whole

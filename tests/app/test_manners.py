@@ -9,12 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QApplication,
     QComboBox,
+    QDialog,
     QHeaderView,
     QLineEdit,
     QProgressBar,
@@ -29,12 +31,14 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.model.cases import Cases
+from counterfoil_app.model.jobs import JOBS
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import Unsigned, now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 
 def store(path: Path) -> QSettings:
@@ -246,6 +250,43 @@ def test_every_control_has_a_name(opened: MainWindow) -> None:
         and not (widget.accessibleName() or getattr(widget, "text", str)())
     ]
     assert nameless == []
+
+
+def nameless(top: QWidget) -> list[str]:
+    """What takes the keyboard and has no name for a screen reader; parts of a control are named by that."""
+    return [
+        f"{type(part).__name__} in {type(part.parent()).__name__}"
+        for part in (top, *top.findChildren(QWidget))
+        if part.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and part.window() is top
+        and part.isVisibleTo(top)
+        and part.focusProxy() is None
+        and not QAccessible.queryAccessibleInterface(part).text(QAccessible.Text.Name).strip()
+    ]
+
+
+DIALOGS = (
+    "about", "compare_bundles", "compare_providers", "connect", "facts", "find", "follow_recording", "keys", "ledger",
+    "locate", "machine", "open_address", "order_training", "plan", "preferences", "results", "rules", "shortcuts",
+    "verdict", *(job.name for job in JOBS),
+)  # fmt: skip
+
+
+def test_whatever_takes_the_keyboard_has_a_name(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED), timeout=20_000)
+    for name in opened.docks:
+        opened.desk.show_view(name)
+        assert nameless(opened) == [], name
+    for name in DIALOGS:
+        opened.commands[name].trigger()
+        shown = [part for part in QApplication.topLevelWidgets() if part.isVisible() and isinstance(part, QDialog)]
+        assert shown, name
+        for dialog in shown:
+            assert nameless(dialog) == [], name
+            dialog.close()
+    opened.jobs.close()
+    qtbot.waitUntil(lambda: not opened.session.busy)
 
 
 def test_the_palette_has_every_action_and_shortcuts_differ(opened: MainWindow) -> None:
