@@ -163,18 +163,23 @@ def shown_modules() -> Iterator[tuple[str, str]]:
 def engine_texts() -> tuple[str, ...]:
     """The templates of the sentences that the window can show; sorted, each once."""
     said = {template for name, source in shown_modules() if "say(" in source for template in templates(source, name)}
-    return tuple(sorted(said | set(order_texts())))
+    return tuple(sorted(said | set(command_texts())))
 
 
-def order_texts() -> Iterator[str]:
-    """What ``counterfoil order`` says of its options, which the order wizard shows."""
-    from counterfoil import order_forms
+def command_texts() -> Iterator[str]:
+    """What commands say of themselves and of their options, which the order wizard and the window's jobs show."""
+    from counterfoil import command_form, order_forms
+    from counterfoil_app.model.jobs import JOBS
     from counterfoil_app.model.order_plan import HIDDEN
 
-    for form in order_forms():
-        for option in form.options:
-            if option.name not in HIDDEN:
-                yield from (text for text in (option.help, option.shown_default) if re.search(r"[^\W\d_]{2}", text))
+    shown = [option for form in order_forms() for option in form.options if option.name not in HIDDEN]
+    for job in JOBS:
+        for command, asked in job.commands.items():
+            form = command_form(tuple(command.split()))
+            yield form.about
+            shown += [option for option in form.options if option.name in asked.split()]
+    for option in shown:
+        yield from (text for text in (option.help, option.shown_default) if re.search(r"[^\W\d_]{2}", text))
 
 
 def templates(source: str, name: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtGui import QGuiApplication
@@ -22,6 +23,7 @@ from counterfoil_app.looks.fonts import apply_text_size
 from counterfoil_app.looks.language import Translations, choose_language
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.editing import TABS
 from counterfoil_app.shell.records import records_folder
 from counterfoil_app.shell.shell import DESKTOP_ID
 from counterfoil_app.shell.window import MainWindow
@@ -83,9 +85,18 @@ def spare_the_collector() -> None:
     gc.freeze()
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What of a run is shown first; None for what always is."""
+
+    step: int | None = None  #: The step.
+    tab: str | None = None  #: The view, by the name that ``counterfoil gui`` takes.
+
+
 def run(
     paths: Sequence[Path] = (),
     order: Path | None = None,
+    place: Shown = Shown(),
     *,
     fresh: bool = False,
     safe: bool = False,
@@ -96,6 +107,7 @@ def run(
     Args:
         paths: What to open: a bundle, several to be replayed one after the other, or a verdict to be read.
         order: The client's order file to compare a single bundle with.
+        place: What of it is shown first.
         fresh: Start without the stored settings.
         safe: Start without anything that is stored, and let Qt draw by itself; nothing of it is kept.
         engine: The machine that has the files and works, ``ssh://[user@]host[:port]``; None for this one.
@@ -122,8 +134,9 @@ def run(
     window.show()
     spare_the_collector()
     collector = Collector(application())
-    if len(paths) == 1 and order is not None:
+    if len(paths) == 1 and (order is not None or place != Shown()):
         window.open_bundle(paths[0], order)
+        window.show_place(place.step, "" if place.tab is None else TABS[place.tab])
     else:
         window.open_files(paths)
     window.session.look_for_devices()

@@ -179,15 +179,20 @@ from counterfoil.base.wholefiles import (
 from counterfoil.bundle.capsulewriter import (
     write_capsule as write_capsule,
 )
-from counterfoil.cli.orderevents import (
-    OrderProgress as OrderProgress,
+from counterfoil.cli.commandevents import (
+    CommandProgress as CommandProgress,
     OrderWritten as OrderWritten,
 )
-from counterfoil.cli.orderforms import (
-    OrderForm as OrderForm,
-    OrderOption as OrderOption,
+from counterfoil.cli.commandforms import (
+    CommandForm as CommandForm,
+    CommandOption as CommandOption,
+    command_form as command_form,
     order_command as order_command,
     order_forms as order_forms,
+)
+from counterfoil.cli.job import (
+    CommandEnded as CommandEnded,
+    run_command as run_command,
 )
 from counterfoil.cli.orderprocess import (
     make_order as make_order,

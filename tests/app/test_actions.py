@@ -16,29 +16,29 @@ from support.fake_engine import FakeEngine
 from support.waiting import reached
 
 ALWAYS = {
-    "about", "add_to_queue", "adjudicate", "copy_log", "help", "keys",
-    "layout", "open", "open_anything", "preferences", "quit", "read_verdict", "shortcuts",
+    "about", "add_to_queue", "connect", "copy", "copy_log", "help", "keys",
+    "layout", "open", "open_address", "preferences", "quit", "select_all", "shortcuts",
 }  # fmt: skip
 SAMPLES = {"honest_sample", "tampered_sample"}
 CAN_BE_DONE = {
-    Phase.EMPTY: ALWAYS | SAMPLES | {"ledger", "weights"},
+    Phase.EMPTY: ALWAYS | SAMPLES | {"ledger"},
     Phase.READY: ALWAYS
     | SAMPLES
-    | {"clear_recent", "compare", "facts", "home", "ledger", "locate", "plan", "replay", "rules", "weights"},
-    Phase.REPLAYING: ALWAYS | {"clear_recent", "home", "pause", "stop"},
-    Phase.PAUSED: ALWAYS | {"clear_recent", "go_on", "home", "stop"},
+    | {"clear_recent", "compare", "copy_link", "facts", "home", "ledger", "locate", "plan", "replay", "rules"},
+    Phase.REPLAYING: ALWAYS | {"clear_recent", "copy_link", "home", "pause", "stop"},
+    Phase.PAUSED: ALWAYS | {"clear_recent", "copy_link", "go_on", "home", "stop"},
     Phase.CONCLUDED: ALWAYS
     | SAMPLES
     | {
-        "clear_recent", "compare", "facts", "home", "ledger", "locate", "plan", "replay", "rules", "table", "verdict",
-        "weights",
+        "clear_recent", "compare", "copy_link", "facts", "home", "ledger", "locate", "plan", "replay", "rules", "table",
+        "verdict",
     },
 }  # fmt: skip
 NAMES = {
-    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "conclude", "data",
+    *ALWAYS, *SAMPLES, "capsule", "clear_recent", "compare", "conclude", "copy_link",
+    "data",
     "drop_order", "facts", "go_on", "home", "ledger", "locate", "pause", "plan",
     "redo_layout", "replay", "rules", "start_queue", "stop", "stop_queue", "table", "undo_layout", "verdict",
-    "weights",
 }  # fmt: skip
 
 

@@ -507,19 +507,15 @@ def test_weights_of_a_disputed_run_are_said_to_be_those_of_a_disputed_run(
     assert "audited" not in dialog.sentence.text() + dialog.notice.text()
 
 
-def test_weights_capsules_and_another_order_are_in_the_menu(
+def test_weights_are_opened_with_the_run_that_they_should_come_from(
     window: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    menus = {action.text(): action.menu() for action in window.menuBar().actions()}
-    compare = [action for action in menus["&Compare"].actions() if action.text()]  # type: ignore[attr-defined]
-    names = ("compare", "weights", "adjudicate")
-    assert {window.commands[name] for name in names} <= set(compare)
     weights, run = tmp_path / "model.safetensors", tmp_path / "run.cfoil"
     for path in (weights, run):
         path.touch()
-    answers = iter([str(weights), str(run)])
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_args: (next(answers), ""))
-    window.commands["weights"].trigger()
+    chosen = [str(weights), str(run)]
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_args: (chosen, ""))
+    window.commands["open"].trigger()
     qtbot.waitUntil(lambda: bool(window.findChildren(DeliveryDialog)))
     dialog = window.findChildren(DeliveryDialog)[-1]
     assert (dialog.delivery.weights, dialog.delivery.run) == (weights, run)

@@ -39,7 +39,7 @@ def window(shared_window_of: MakeWindow, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module", params=[ThemeChoice.LIGHT, pytest.param(ThemeChoice.DARK, marks=pytest.mark.slow)])
 def tokens(window: MainWindow, request: pytest.FixtureRequest) -> Tokens:
-    window.menus.theme_actions[request.param].trigger()
+    window.theme.choose(request.param)
     return window.theme.tokens
 
 

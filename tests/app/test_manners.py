@@ -9,12 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QApplication,
     QComboBox,
+    QDialog,
     QHeaderView,
     QLineEdit,
     QProgressBar,
@@ -29,12 +31,14 @@ from counterfoil_app.looks import icons
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import DARK, LIGHT, Theme, Tokens, Tone, style_sheet
 from counterfoil_app.model.cases import Cases
+from counterfoil_app.model.jobs import JOBS
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import Unsigned, now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
 from support.fake_engine import FakeEngine
+from support.waiting import reached
 
 
 def store(path: Path) -> QSettings:
@@ -216,13 +220,12 @@ def test_style_sheet_has_all_its_tokens(tokens: Tokens) -> None:
     assert all(value.startswith("#") and len(value) == 7 for key, value in asdict(tokens).items() if key != "name")
 
 
-def test_theme_can_be_switched(opened: MainWindow, settings: Settings) -> None:
-    opened.menus.theme_actions[ThemeChoice.DARK].trigger()
+def test_theme_can_be_switched(opened: MainWindow) -> None:
+    opened.theme.choose(ThemeChoice.DARK)
     assert opened.theme.tokens == DARK
-    assert settings.theme is ThemeChoice.DARK
     assert opened.palette().window().color().name() == DARK.background
     assert opened.divergence.canvas.backgroundBrush().color().name() == DARK.surface
-    opened.menus.theme_actions[ThemeChoice.LIGHT].trigger()
+    opened.theme.choose(ThemeChoice.LIGHT)
     assert opened.palette().window().color().name() == LIGHT.background
 
 
@@ -249,16 +252,47 @@ def test_every_control_has_a_name(opened: MainWindow) -> None:
     assert nameless == []
 
 
-def test_every_action_is_in_a_menu_and_shortcuts_differ(opened: MainWindow) -> None:
-    def leaves(menu: QWidget) -> list[object]:
-        found: list[object] = []
-        for action in menu.actions():
-            found += leaves(action.menu()) if action.menu() is not None else [action]
-        return found
+def nameless(top: QWidget) -> list[str]:
+    """What takes the keyboard and has no name for a screen reader; parts of a control are named by that."""
+    return [
+        f"{type(part).__name__} in {type(part.parent()).__name__}"
+        for part in (top, *top.findChildren(QWidget))
+        if part.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and part.window() is top
+        and part.isVisibleTo(top)
+        and part.focusProxy() is None
+        and not QAccessible.queryAccessibleInterface(part).text(QAccessible.Text.Name).strip()
+    ]
 
-    in_menus = leaves(opened.menuBar())
-    assert all(action in in_menus for action in opened.actions())
-    shortcuts = [a.shortcut().toString() for a in in_menus if a.shortcut().toString()]  # type: ignore[attr-defined]
+
+DIALOGS = (
+    "about", "compare_bundles", "compare_providers", "connect", "facts", "find", "follow_recording", "keys", "ledger",
+    "locate", "machine", "open_address", "order_training", "plan", "preferences", "results", "rules", "shortcuts",
+    "verdict", *(job.name for job in JOBS),
+)  # fmt: skip
+
+
+def test_whatever_takes_the_keyboard_has_a_name(opened: MainWindow, qtbot: QtBot) -> None:
+    opened.commands["replay"].trigger()
+    qtbot.waitUntil(reached(opened, Phase.CONCLUDED), timeout=20_000)
+    for name in opened.docks:
+        opened.desk.show_view(name)
+        assert nameless(opened) == [], name
+    for name in DIALOGS:
+        opened.commands[name].trigger()
+        shown = [part for part in QApplication.topLevelWidgets() if part.isVisible() and isinstance(part, QDialog)]
+        assert shown, name
+        for dialog in shown:
+            assert nameless(dialog) == [], name
+            dialog.close()
+    opened.jobs.close()
+    qtbot.waitUntil(lambda: not opened.session.busy)
+
+
+def test_the_palette_has_every_action_and_shortcuts_differ(opened: MainWindow) -> None:
+    commands = [action for _where, action in opened.menus.commands()]
+    assert all(action in commands for action in opened.actions())
+    shortcuts = [action.shortcut().toString() for action in commands if action.shortcut().toString()]
     assert len(shortcuts) == len(set(shortcuts))
     assert len(shortcuts) >= 12
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings
 
-from counterfoil import CancelToken, OrderProgress, OrderWritten, inspect
+from counterfoil import CancelToken, CommandProgress, OrderWritten, inspect
 from counterfoil.cli import main
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.process import ProcessEngine
@@ -49,7 +49,7 @@ def written(engine: Engine, plan: OrderPlan, out: Path) -> OrderWritten:
     *before, last = engine.order(plan.arguments(out), plan.folder, CancelToken())
     assert isinstance(last, OrderWritten)
     assert before
-    assert all(isinstance(each, OrderProgress) for each in before)
+    assert all(isinstance(each, CommandProgress) for each in before)
     return last
 
 

@@ -375,7 +375,6 @@ def test_preferences_are_stored_and_used(
     dialog.folder.setText(str(tmp_path))
     qtbot.mouseClick(dialog.ok, LEFT)
     assert opened.theme.tokens == DARK
-    assert opened.menus.theme_actions[ThemeChoice.DARK].isChecked()
     assert (settings.language, settings.text_percent, settings.threads) == ("de", 150, 3)
     assert (settings.notify, settings.stay_awake) == (True, False)
     assert (settings.key_file, settings.folder) == (key, tmp_path)

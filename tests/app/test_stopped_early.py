@@ -32,7 +32,7 @@ def test_what_is_seen_before_the_replay(opened: MainWindow, qtbot: QtBot) -> Non
     lines = {line.name: line for line in compared_fields(summary, summary)}
     assert (lines["Steps"].ordered, lines["Steps"].run, lines["Steps"].same) == ("100", "60 of 100 ordered", None)
     assert (lines["Early stopping"].ordered, lines["Early stopping"].same) == (RULE, True)
-    assert RULE in [field.value for field in opened.run._order_fields(summary) if field.name == "Early stopping"]
+    assert RULE in [field.value for field in opened.run._option_fields(summary) if field.name == "Early stopping"]
     dialog = PlanDialog(opened.session, opened)
     qtbot.addWidget(dialog)
     assert dialog._steps == 60

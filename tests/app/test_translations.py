@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from counterfoil import CheckNumber, CounterfoilError, OrderProgress, Sample
+from counterfoil import CheckNumber, CommandProgress, CounterfoilError, Sample
 from counterfoil.training.stages import COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import engine_words, order_words
@@ -249,9 +249,9 @@ def test_sentences_of_the_engine_are_translated_with_their_values(german_window:
 def test_the_stages_of_a_script_are_said_in_german(german_window: MainWindow) -> None:
     stages = (RUNNING, FOLLOWING, COMPARING)
     for stage in stages:
-        begun = order_words.progress(OrderProgress(stage, "steps", 0, 0), None)
-        counted = order_words.progress(OrderProgress(stage, "steps", 1200, 0), None)
-        whole = order_words.progress(OrderProgress(stage, "steps", 3, 12), None)
+        begun = order_words.progress(CommandProgress(stage, "steps", 0, 0), None)
+        counted = order_words.progress(CommandProgress(stage, "steps", 1200, 0), None)
+        whole = order_words.progress(CommandProgress(stage, "steps", 3, 12), None)
         assert not any(stage in said for said in (begun, counted, whole)), stage
         assert counted.endswith(": bisher 1.200")
         assert whole.endswith(": 3 von 12")
@@ -375,7 +375,7 @@ def test_german_window_shows_no_english(
 def test_english_is_recognised(window: MainWindow, german: dict[object, str]) -> None:
     """The control of the test above: in the English window it finds English."""
     found = english(visible_texts(window), german)
-    assert {"Run and keys", "&Open a run\u2026", "Copy all"} <= found
+    assert {"Run and keys", "&Open\u2026", "Copy all"} <= found
 
 
 def test_qt_speaks_german_too(german_window: MainWindow) -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QMenuBar
 
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.sample import CHECKPOINT_EVERY, STEPS, TAMPERED_STEP
@@ -27,19 +26,14 @@ def plain(words: str) -> str:
     return words.replace("&", "").removesuffix("…")
 
 
-def entries(menu: QMenuBar | QMenu, above: str = "") -> Iterator[tuple[str, QAction]]:
-    """What a menu offers, by its path as the page writes it."""
-    for action in menu.actions():
-        path = above + plain(action.text())
-        below = action.menu()
-        if isinstance(below, QMenu):
-            yield from entries(below, f"{path} > ")
-        elif action.text():
-            yield path, action
+def entries(window: MainWindow) -> Iterator[tuple[str, QAction]]:
+    """What the window offers, by its path as the page writes it."""
+    for where, action in window.menus.commands():
+        yield f"{where} > {plain(action.text())}", action
 
 
 def test_the_menus_and_keys_that_the_tutorial_names_are_there(window_of: MakeWindow, engine: FakeEngine) -> None:
-    offered = {path: action.shortcut().toString() for path, action in entries(window_of(engine).menuBar())}
+    offered = {path: action.shortcut().toString() for path, action in entries(window_of(engine))}
     last = {path.rpartition(" > ")[2]: keys for path, keys in offered.items()}
     named = re.findall(r"\*([^*\n]+)\* \(((?:Ctrl|Alt|Shift|F\d)[^)]*)\)", PAGE)
     assert len(named) >= 7

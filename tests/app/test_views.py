@@ -92,7 +92,7 @@ def strip_colour(window: MainWindow, step: int) -> str:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_strip_shows_the_disputed_step(window: MainWindow, theme: ThemeChoice) -> None:
-    window.menus.theme_actions[theme].trigger()
+    window.theme.choose(theme)
     tokens = window.theme.tokens
     assert strip_colour(window, DISPUTED) == tokens.differs
     assert strip_colour(window, DISPUTED - 1) == tokens.same
@@ -285,7 +285,7 @@ def heat_colour(window: MainWindow, step: int, row: int) -> str:
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_the_disputed_cell_of_the_heat_map_is_marked(window: MainWindow, qtbot: QtBot, theme: ThemeChoice) -> None:
-    window.menus.theme_actions[theme].trigger()
+    window.theme.choose(theme)
     front(window, "divergence", qtbot)
     window.divergence.redraw()
     tokens = window.theme.tokens

@@ -116,6 +116,8 @@ class FakeEngine(MadeUpRun, Engine):
     facts_gate: threading.Event = field(default_factory=threading.Event)  #: Counting, and checking rules, wait here.
     facts_error: Exception | None = None  #: Raised there.
     order_failure: cf.CounterfoilError | None = None  #: Why no order is written.
+    commands: list[tuple[tuple[str, ...], str | None]] = field(default_factory=list)  #: Jobs that were carried out.
+    command_code: int = 0  #: How they end.
     orders: list[tuple[tuple[str, ...], Path | None]] = field(default_factory=list)  #: Arguments and folders of orders.
     noted: list[Path] = field(default_factory=list)  #: Paths that were named as those of its machine.
     closed: int = 0  #: How often it was.
@@ -191,12 +193,12 @@ class FakeEngine(MadeUpRun, Engine):
 
     def order(
         self, arguments: Sequence[str], folder: Path | None, cancel: cf.CancelToken
-    ) -> Iterator[cf.OrderProgress | cf.OrderWritten]:
+    ) -> Iterator[cf.CommandProgress | cf.OrderWritten]:
         self.orders.append((tuple(arguments), folder))
         if self.order_failure is not None:
             raise self.order_failure
         for done in range(5):
-            yield cf.OrderProgress("First step", "operators", done, 4)
+            yield cf.CommandProgress("First step", "operators", done, 4)
             self._wait(self.gate, cancel)
             cancel.check()
         out = Path(arguments[list(arguments).index("--out") + 1])
@@ -204,6 +206,20 @@ class FakeEngine(MadeUpRun, Engine):
         if "--script" in arguments and "--compare 0" not in " ".join(arguments):
             comparison_path(out).write_bytes(b"comparison")
         yield written_order(arguments)
+
+    def run_command(
+        self, arguments: tuple[str, ...], passphrase: str | None, cancel: cf.CancelToken
+    ) -> Iterator[cf.CommandProgress | cf.CommandEnded]:
+        self.commands.append((arguments, passphrase))
+        if self.order_failure is not None:
+            raise self.order_failure
+        yield cf.CommandProgress("Weights", "tensors", 1, 4)
+        self._wait(self.gate, cancel)
+        cancel.check()
+        for flag in ("--out", "--verdict", "--safetensors"):
+            if flag in arguments and arguments[0] != "witness":
+                Path(arguments[arguments.index(flag) + 1]).write_bytes(b"written")
+        yield cf.CommandEnded(self.command_code, "Wrote it.\n")
 
     # Files
 

@@ -40,7 +40,10 @@ _PLACE = re.compile(
 )
 P = ParamSpec("P")
 T = TypeVar("T")
-HERE = (FileUse.PUBLIC_KEY, FileUse.PRIVATE_KEY, FileUse.VERDICT, FileUse.STATEMENT)
+HERE = (
+    FileUse.PUBLIC_KEY, FileUse.PRIVATE_KEY, FileUse.VERDICT, FileUse.STATEMENT, FileUse.REVOCATIONS, FileUse.WITNESS,
+    FileUse.SIGNED,
+)  # fmt: skip
 """Kinds of files that are read on this machine: what is signed and what it is signed with."""
 
 

@@ -25,6 +25,8 @@ from counterfoil import (
     CancelToken,
     CapsuleSubject,
     CheckedRules,
+    CommandEnded,
+    CommandProgress,
     CounterfoilError,
     DataPreview,
     DeliveryProgress,
@@ -49,7 +51,6 @@ from counterfoil import (
     MachineProgress,
     OperatorDone,
     OperatorLook,
-    OrderProgress,
     OrderWritten,
     PanelEvent,
     Plan,
@@ -82,12 +83,15 @@ from counterfoil_app.engine.sample import SampleKind, SampleProgress, record_sam
 from counterfoil_app.engine.search import SearchProgress, Wanted, search
 from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.sentence import joined, say
+from counterfoil_core.remote.address import Address, place_of
 from counterfoil_core.values.events import AdjudicationEvent
 
 if TYPE_CHECKING:
     from counterfoil.audit.outside import LocalOutside
 
 MAX_VERDICT_BYTES = 64 * 2**20
+MOST_FETCHED = 2**40
+"""Bytes of a file that is copied from elsewhere."""
 MAX_LIST_BYTES = 2**24
 """Bytes of a list of revoked keys."""
 """A verdict on a million steps is far smaller; more is not read."""
@@ -461,6 +465,16 @@ class Engine:
         assert told.found is not None
         return told.found
 
+    @question(beside=True, own=True, here=True)
+    def fetch(self, address: str, target: Path, cancel: CancelToken) -> None:
+        """Copy a file that lies at an address, which nobody reads before; raises CounterfoilError."""
+        from counterfoil.remote.files import local_copy
+
+        place = place_of(address)
+        assert isinstance(place, Address)
+        with local_copy(place, cancel, MOST_FETCHED) as copy:
+            counterfoil.copy_whole(copy, target, what=say("the copy"))
+
     @question(beside=True)
     def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:
         """Look for a file that is no longer where it was, in a folder or at a file; raises CounterfoilError."""
@@ -697,7 +711,7 @@ class Engine:
 
     def order(
         self, arguments: Sequence[str], folder: Path | None, cancel: CancelToken
-    ) -> Iterator[OrderProgress | OrderWritten]:
+    ) -> Iterator[CommandProgress | OrderWritten]:
         """Write an order in a process of its own, and say at the end what was written.
 
         Other calls may be made meanwhile, from another thread.
@@ -711,6 +725,21 @@ class Engine:
             CounterfoilError: No order was written; an OrderError names the option that this is about.
         """
         yield from counterfoil.make_order(arguments, folder, cancel)
+
+    def run_command(
+        self, arguments: tuple[str, ...], passphrase: str | None, cancel: CancelToken
+    ) -> Iterator[CommandProgress | CommandEnded]:
+        """Carry out a command of the command line on this machine, in a process of its own.
+
+        Args:
+            arguments: The command, and its arguments.
+            passphrase: Of the key that it signs with; None where it opens none.
+            cancel: Ends it.
+
+        Raises:
+            CounterfoilError: It failed; an OrderError names the option that this is about.
+        """
+        yield from counterfoil.run_command(arguments, passphrase, cancel)
 
     @question(writes="path")
     def write_capsule(self, report: AuditReport, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from counterfoil import OrderOption, OrderProgress
+from counterfoil import CommandOption, CommandProgress
 from counterfoil.training.stages import CAPTURING, COMPARING, FOLLOWING, RUNNING
 from counterfoil_app.engine import strangers
 from counterfoil_app.looks import text
@@ -127,17 +127,17 @@ def labels() -> Mapping[str, str]:
     }
 
 
-def option_help(value: OrderOption) -> str:
+def option_help(value: CommandOption) -> str:
     """What an option is for, as the command line says it, in the language of the window."""
     return translate(Sentence(value.help, ()))
 
 
-def option_default(value: OrderOption) -> str:
+def option_default(value: CommandOption) -> str:
     """What becomes of an option that is left empty."""
     return translate(Sentence(value.shown_default, ())) if value.shown_default else ""
 
 
-def progress(value: OrderProgress | None, seconds_left: float | None) -> str:
+def progress(value: CommandProgress | None, seconds_left: float | None) -> str:
     """How far an order is."""
     if value is None:
         return _tr("Starting\u2026")

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from counterfoil import CancelToken
+from counterfoil import CancelToken, CounterfoilError, FileUse
 from counterfoil_app.engine.incoming import Incoming
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.model.inquiry import Ask, Inquiry
 from counterfoil_app.model.progress import RateMeter
 
+MOST_IN_FOLDER = 64
+"""So many files of a folder are looked at."""
 NEWEST = 4
 """So many of those that were looked at are shown."""
 
@@ -84,7 +86,21 @@ class IncomingFiles(Inquiry[Looked]):
         for each in engine.incoming(paths, token):
             found[each.path] = each
             self._seen.put(Looked(len(found), (*self._newest(found),)))
-        return tuple(found[path] for path in paths if path in found)
+        return tuple(told for path in paths if path in found for told in self._within(found[path], engine, token))
+
+    @staticmethod
+    def _within(told: Incoming, engine: Engine, token: CancelToken) -> tuple[Incoming, ...]:
+        """What was looked at; in the place of a folder that was handed over, the files in it that are read."""
+        if told.found is not None:
+            return (told,)
+        try:
+            listed = engine.list_folder(told.path)
+        except CounterfoilError:
+            return (told,)
+        files = tuple(listed.folder / name for name in listed.files[:MOST_IN_FOLDER])
+        looked = engine.incoming(files, token) if files else ()
+        of_use = [each for each in looked if each.found is not None and each.found.kind is not FileUse.OTHER]
+        return tuple(sorted(of_use, key=lambda each: each.path)) or (told,)
 
     @staticmethod
     def _newest(found: dict[Path, Incoming]) -> list[Incoming]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
-from counterfoil import PROFILE_COSTS, OrderForm, OrderOption, order_command, order_forms
+from counterfoil import PROFILE_COSTS, CommandForm, CommandOption, order_command, order_forms
 
 OUT, TRIAL, PRECISION = "out", "trial", "precision"
 SCRIPT = "script"
@@ -55,11 +55,11 @@ class OrderPlan:
         self._store = store
         self._forms = {form.name: form for form in order_forms()}
         chosen = store.value(f"{_GROUP}/form")
-        self.form: OrderForm = self._forms.get(str(chosen), next(iter(self._forms.values())))
+        self.form: CommandForm = self._forms.get(str(chosen), next(iter(self._forms.values())))
         self._values = {name: self._remembered(form) for name, form in self._forms.items()}
 
     @property
-    def forms(self) -> tuple[OrderForm, ...]:
+    def forms(self) -> tuple[CommandForm, ...]:
         """What can be ordered."""
         return tuple(self._forms.values())
 
@@ -76,7 +76,7 @@ class OrderPlan:
         """Take what was typed."""
         self._values[self.form.name][name] = text
 
-    def options(self, stage: Stage) -> tuple[OrderOption, ...]:
+    def options(self, stage: Stage) -> tuple[CommandOption, ...]:
         """The options of a page, those that most orders think about first."""
         shown = [each for each in self.form.options if each.name not in (*HIDDEN, TRIAL, PRECISION)]
         if stage is Stage.DATA:
@@ -94,11 +94,11 @@ class OrderPlan:
             return Stage.DATA
         return Stage.SETTINGS if self.form.option(option) and option not in (*HIDDEN, TRIAL) else Stage.TRY
 
-    def missing(self, stage: Stage) -> OrderOption | None:
+    def missing(self, stage: Stage) -> CommandOption | None:
         """The first option of a page that must be said and is not."""
         return next((each for each in self.options(stage) if each.required and not self.value(each.name).strip()), None)
 
-    def wrong(self, stage: Stage) -> tuple[OrderOption, ...]:
+    def wrong(self, stage: Stage) -> tuple[CommandOption, ...]:
         """The options of a page whose value cannot be one."""
         return tuple(each for each in self.options(stage) if not fits(each, self.value(each.name)))
 
@@ -147,7 +147,7 @@ class OrderPlan:
             for option, text in values.items():
                 self._store.setValue(f"{_GROUP}/{name}/{option}", text)
 
-    def _remembered(self, form: OrderForm) -> dict[str, str]:
+    def _remembered(self, form: CommandForm) -> dict[str, str]:
         found = {}
         for name in (*(option.name for option in form.options if option.name not in HIDDEN), FOLDER):
             held = self._store.value(f"{_GROUP}/{form.name}/{name}")
@@ -162,7 +162,7 @@ class OrderPlan:
         return str(Path(text.strip()).expanduser().absolute())
 
 
-def fits(option: OrderOption, text: str) -> bool:
+def fits(option: CommandOption, text: str) -> bool:
     """Whether a text can be the value of an option; an empty one is left to the command."""
     text = text.strip()
     if not text or option.kind not in ("integer", "number"):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
-from counterfoil import CancelToken, OrderProgress, OrderWritten
+from counterfoil import CancelToken, CommandEnded, CommandProgress, OrderWritten
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import JobResult, Worker
@@ -31,10 +31,16 @@ class Aside(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
+        self._last: Callable[[], object] | None = None
 
     def ask(self, question: Callable[[Engine], object], answer: Callable[[JobResult], None]) -> None:
         """Let the worker ask the engine something, and hand the answer over in the window's thread."""
         self._handlers[self._worker.submit(partial(question, self._engine))] = answer
+        self._timer.start()
+
+    def let_go(self, then: Callable[[], object]) -> None:
+        """End the thread once it has done what it was asked, without waiting for that; then do something."""
+        self._last = then
         self._timer.start()
 
     def close(self) -> None:
@@ -47,24 +53,33 @@ class Aside(QObject):
             self._handlers.pop(result.job)(result)
         if not self._worker.busy:
             self._timer.stop()
+            if self._last is not None:
+                self._worker.shut_down()
+                self._last()
+                self.deleteLater()
 
 
-class Ordering(Inquiry[OrderProgress]):
-    """Writes an order in a process of its own; one at a time.
+Ended = OrderWritten | CommandEnded
+Asked = Callable[[Engine, CancelToken], Iterator[CommandProgress | Ended]]
+"""What the engine is asked."""
+
+
+class CommandRun(Inquiry[CommandProgress]):
+    """Has a command carried out in a process of its own; one at a time.
 
     Attributes:
         progress: How far it is; None before it says so.
-        written: What was written; None until it is.
-        failure: Why nothing was.
+        ended: What came of it; None until it is over.
+        failure: Why nothing did.
     """
 
-    def order(self, arguments: Sequence[str], folder: Path | None) -> None:
-        """Write an order; :attr:`changed` follows, several times."""
-        self._asked = tuple(arguments), folder
+    def begin(self, asked: Asked) -> None:
+        """Begin; :attr:`changed` follows, several times."""
+        self._asked = asked
         self.start()
 
     def forget(self) -> None:
-        """Forget what was written, and stop what is being."""
+        """Forget what came of it, and stop what goes on."""
         self._leave()
         self._forget()
         self.changed.emit()
@@ -79,28 +94,40 @@ class Ordering(Inquiry[OrderProgress]):
 
     def _forget(self) -> None:
         super()._forget()
-        self.progress: OrderProgress | None = None
-        self.written: OrderWritten | None = None
+        self.progress: CommandProgress | None = None
+        self.ended: Ended | None = None
         self._begun = time.monotonic()
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        return partial(self._write, *self._asked, token)
+        return partial(self._carry_out, self._asked, token)
 
-    def _write(
-        self, arguments: tuple[str, ...], folder: Path | None, token: CancelToken, engine: Engine
-    ) -> OrderWritten | None:
+    def _carry_out(self, asked: Asked, token: CancelToken, engine: Engine) -> Ended | None:
         """In the worker thread."""
-        for event in engine.order(arguments, folder, token):
-            if isinstance(event, OrderWritten):
+        for event in asked(engine, token):
+            if not isinstance(event, CommandProgress):
                 return event
             self._seen.put(event)
         return None
 
-    def _show(self, seen: OrderProgress) -> None:
+    def _show(self, seen: CommandProgress) -> None:
         if self.progress is None or self.progress.stage != seen.stage:
             self._begun = time.monotonic()
         self.progress = plain(seen)
 
     def _answer(self, value: object) -> None:
-        if isinstance(value, OrderWritten):
-            self.written = plain(value)
+        if isinstance(value, (OrderWritten, CommandEnded)):
+            self.ended = value
+
+
+class Ordering(CommandRun):
+    """Writes an order."""
+
+    def order(self, arguments: Sequence[str], folder: Path | None) -> None:
+        """Begin; :attr:`changed` follows, several times."""
+        given = tuple(arguments)
+        self.begin(lambda engine, token: engine.order(given, folder, token))
+
+    @property
+    def written(self) -> OrderWritten | None:
+        """What was written; None until it is."""
+        return plain(self.ended) if isinstance(self.ended, OrderWritten) else None

@@ -20,7 +20,6 @@ from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.settings import ThemeChoice
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,16 @@ class Face:
     text: str  #: What it is called, with its mnemonic.
     icon: str = ""  #: Name of its icon; empty for none.
     tip: str = ""  #: What it does, in a sentence; empty when its name says it.
+
+
+TOOLS = ("merge", "calibrate", "export", "note", "witness_check")
+KEY_JOBS = ("sign_order", "withdraw", "reply", "revoke")
+"""Jobs of the command line by their names, in the menu of tools and that of keys."""
+
+
+def without_mnemonic(text: str) -> str:
+    """A menu text without its mnemonic and its ellipsis."""
+    return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("\u2026")
 
 
 FaceOf = Callable[[Session], Face]
@@ -88,6 +97,11 @@ class ActionTable(QObject):
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all."""
+        return tuple(self._rows)
+
     def several(self, *names: str) -> list[QAction]:
         """Some of the actions, in this order."""
         return [self[name] for name in names]
@@ -133,31 +147,73 @@ class Menus(QObject):
 
     recent_chosen = Signal(Path)
     device_chosen = Signal(str)
-    theme_chosen = Signal(ThemeChoice)
 
     def __init__(self, actions: ActionTable, session: Session, window: QMainWindow) -> None:
         super().__init__(window)
         self._actions = actions
         self._session = session
         self._bar = window.menuBar()
+        self.recent_menu = QMenu(self.tr("Open &recent"), window)
+        self.device_menu = QMenu(self.tr("&Device"), window)
+        self._rare: list[tuple[str, Sequence[QAction]]] = []
 
     def fill(self, plots: Sequence[QAction], steps: Sequence[QAction], views: Sequence[str]) -> None:
-        """Make all menus.
+        """Make all menus, and know what stands in none, which the palette finds.
 
         Args:
             plots: Copy and export the plot.
             steps: Where one can go in the step table.
             views: The actions that show the views.
         """
-        self._fill_file_menu(plots)
-        self._fill_train_menu()
-        self._fill_replay_menu()
-        self._fill_compare_menu()
-        self._bar.addMenu(self.tr("&Steps")).addActions(list(steps))
-        self._fill_view_menu(views)
-        help_menu = self._bar.addMenu(self.tr("&Help"))
-        self._add(help_menu, "help", "shortcuts", "", "machine", "copy_log", "", "about")
+        menus = (
+            (self.tr("&File"), (
+                "order_training", "follow_recording", "", "open", "open_address", "connect", "home", "", "verdict",
+                "hand_over", "results", "", "preferences", "quit",
+            )),
+            (self.tr("&Edit"), ("copy", "select_all", "copy_link", "", "find")),
+            (self.tr("&View"), (*views, "show_queue")),
+            (self.tr("&Tools"), (
+                "plan", "compare", "compare_providers", "compare_bundles", "", "facts", "rules", "locate", "ledger", "",
+                *TOOLS,
+            )),
+            (self.tr("&Keys"), ("keys", "name_trainer", "", *KEY_JOBS)),
+            (self.tr("&Help"), ("help", "shortcuts", "machine", "", "about")),
+        )  # fmt: skip
+        for title, names in menus:
+            menu = self._bar.addMenu(title)
+            self._add(menu, *names)
+            if "connect" in names:
+                menu.insertMenu(self._actions["open_address"], self.recent_menu)
+        named = {name for _, names in menus for name in names}
+        queue = ("add_to_queue", "start_queue", "stop_queue", "sign_queue")
+        replay = ("replay", "pause", "go_on", "stop", "conclude", "workers", "drop_order", "data", "table", "capsule")
+        rest = [name for name in self._actions.names if name not in (*named, *queue, *replay)]
+        self._rare = [
+            (self.tr("Replay"), self._actions.several(*replay)),
+            (self.tr("Queue"), self._actions.several(*queue)),
+            (self.tr("Steps"), steps),
+            (self.tr("Plots"), plots),
+            (self.tr("Window"), self._actions.several(*rest)),
+            (self.tr("Replay"), [self.device_menu.menuAction()]),
+        ]
         self.show_devices()
+
+    def commands(self) -> list[tuple[str, QAction]]:
+        """Every command with the menu, or what else it belongs to."""
+        found: list[tuple[str, QAction]] = []
+
+        def walk(actions: Sequence[QAction], where: str) -> None:
+            for action in actions:
+                menu = action.menu()
+                if isinstance(menu, QMenu):
+                    walk(menu.actions(), where or without_mnemonic(action.text()))
+                elif action.text() and all(action is not other for _, other in found):
+                    found.append((where, action))
+
+        walk(self._bar.actions(), "")
+        for where, actions in self._rare:
+            walk(actions, where)
+        return found
 
     def _add(self, menu: QMenu, *names: str) -> None:
         """Add actions by their names; an empty name is a line between two groups."""
@@ -166,59 +222,6 @@ class Menus(QObject):
                 menu.addAction(self._actions[name])
             else:
                 menu.addSeparator()
-
-    def _fill_file_menu(self, plots: Sequence[QAction]) -> None:
-        menu = self._bar.addMenu(self.tr("&File"))
-        self._add(menu, "open", "open_anything")
-        self.recent_menu = menu.addMenu(self.tr("Open &recent"))
-        self._add(menu, "home", "", "honest_sample", "tampered_sample", "data", "")
-        self._add(menu, "verdict", "hand_over", "table", "capsule")
-        menu.addActions(list(plots))
-        self._add(menu, "read_verdict", "results", "ledger", "keys", "name_trainer", "", "preferences", "quit")
-
-    def _fill_train_menu(self) -> None:
-        menu = self._bar.addMenu(self.tr("&Train"))
-        self._add(menu, "order_training", "follow_recording")
-
-    def _fill_replay_menu(self) -> None:
-        menu = self._bar.addMenu(self.tr("&Replay"))
-        self._add(menu, "replay", "pause", "go_on", "stop", "conclude", "plan", "workers", "")
-        self._add(menu.addMenu(self.tr("&Queue")), "add_to_queue", "start_queue", "stop_queue", "sign_queue")
-        self.device_menu = menu.addMenu(self.tr("&Device"))
-
-    def _fill_compare_menu(self) -> None:
-        menu = self._bar.addMenu(self.tr("&Compare"))
-        self._add(
-            menu,
-            "compare",
-            "drop_order",
-            "",
-            "compare_providers",
-            "compare_bundles",
-            "",
-            "facts",
-            "rules",
-            "",
-            "weights",
-            "locate",
-            "adjudicate",
-        )
-
-    def _fill_view_menu(self, views: Sequence[str]) -> None:
-        menu = self._bar.addMenu(self.tr("&View"))
-        self._add(menu, "find", "", *views, "show_queue", "", "next_view", "previous_view", "close_view", "")
-        self._add(menu, "layout", "undo_layout", "redo_layout", "")
-        themes = menu.addMenu(self.tr("&Theme"))
-        group = QActionGroup(self)
-        names = {
-            ThemeChoice.SYSTEM: self.tr("Like the &system"),
-            ThemeChoice.LIGHT: self.tr("&Light"),
-            ThemeChoice.DARK: self.tr("&Dark"),
-        }
-        self.theme_actions = {
-            choice: self._choice(themes, group, name, partial(self.theme_chosen.emit, choice))
-            for choice, name in names.items()
-        }
 
     def _choice(self, menu: QMenu, group: QActionGroup, text: str, choose: partial[None]) -> QAction:
         """One of several entries of which one is ticked."""
@@ -229,10 +232,6 @@ class Menus(QObject):
         return action
 
     # What changes
-
-    def show_theme(self, choice: ThemeChoice) -> None:
-        """Tick the chosen theme."""
-        self.theme_actions[choice].setChecked(True)
 
     def show_recent(self, paths: Sequence[Path]) -> None:
         """List the recent bundles."""

@@ -55,10 +55,7 @@ class Commands(QObject):
         """The rows, in the order of the menus."""
         session, queue, files = self._session, self._queue, self._files
         deeds: dict[str, tuple[Callable[[], object], Keys]] = {
-            "open": (files.choose_bundle, QKeySequence.StandardKey.Open),
-            "open_anything": (files.choose_anything, "Ctrl+Alt+O"),
-            "weights": (files.choose_weights, "Ctrl+Alt+W"),
-            "adjudicate": (files.choose_capsule_to_judge, "Ctrl+Alt+J"),
+            "open": (files.choose, QKeySequence.StandardKey.Open),
             "compare": (files.choose_order, "Ctrl+Shift+O"),
             "drop_order": (files.drop_order, ""),
             "data": (files.choose_data, "Ctrl+D"),
@@ -66,7 +63,6 @@ class Commands(QObject):
             "hand_over": (self._verdicts.hand_over, "Ctrl+H"),
             "table": (files.choose_table, "Ctrl+Shift+E"),
             "capsule": (files.choose_capsule, "Ctrl+Shift+C"),
-            "read_verdict": (files.choose_verdict_file, "Ctrl+Shift+V"),
             "keys": (self._keys, "Ctrl+Shift+K"),
             "results": (self._results, "Ctrl+R"),
             "replay": (session.replay, "F5"),
@@ -85,21 +81,10 @@ class Commands(QObject):
 
     def _faces(self) -> dict[str, Face | FaceOf]:
         return {
-            "open": Face(self.tr("&Open a run\u2026"), "open", self.tr("Open a bundle")),
-            "open_anything": Face(
-                self.tr("Open what you were &given\u2026"),
+            "open": Face(
+                self.tr("&Open\u2026"),
                 "open",
                 self.tr("A run, an order, a verdict, a dispute capsule, weights, a key: each is used for what it is"),
-            ),
-            "weights": Face(
-                self.tr("Delivered &weights\u2026"),
-                "compare",
-                self.tr("See whether weights are the final state of a run that was verified"),
-            ),
-            "adjudicate": Face(
-                self.tr("&Adjudicate a capsule\u2026"),
-                "disputed",
-                self.tr("Replay the disputed step of a dispute capsule, and see who is right"),
             ),
             "compare": Face(
                 self.tr("Co&mpare with order\u2026"),
@@ -113,10 +98,10 @@ class Commands(QObject):
                 self.tr("Choose the file with the data that the order names and does not hold"),
             ),
             "verdict": Face(
-                self.tr("&Export signed verdict\u2026"), "export", self.tr("Sign what the replay found, and save it")
+                self.tr("&Sign verdict\u2026"), "export", self.tr("Sign what the replay found, and save it")
             ),
             "hand_over": Face(
-                self.tr("Hand over\u2026"),
+                self.tr("Hand o&ver\u2026"),
                 "handover",
                 self.tr("Make a folder for others: verdict, report, capsule, your key, and how to check each"),
             ),
@@ -126,11 +111,8 @@ class Commands(QObject):
                 "disputed",
                 self.tr("Save the disputed step with its proofs, so that anybody can replay it on another machine"),
             ),
-            "read_verdict": Face(
-                self.tr("Open a &verdict\u2026"), "verdict", self.tr("Check the signature of a verdict, and read it")
-            ),
             "keys": Face(
-                self.tr("Key&s\u2026"),
+                self.tr("Ke&ys\u2026"),
                 "key",
                 self.tr("The keys that you know: trainers', auditors', clients' and your own"),
             ),
@@ -168,7 +150,6 @@ class Commands(QObject):
         queue = self._queue
         return {
             "compare": lambda session: session.path is not None and not session.running,
-            "weights": lambda session: not session.running,
             "drop_order": lambda session: session.order is not None and not session.running,
             "data": lambda session: session.data_file is not None and not session.running,
             "verdict": lambda session: session.report is not None,

@@ -102,6 +102,12 @@ class Desk(QMainWindow):
         return self._plots.value
 
     @property
+    def shown_view(self) -> str:
+        """The name of the view that has the keyboard, or else of the first that is in front; empty for none."""
+        shown = (name for name, dock in self.docks.items() if dock.isVisible() and not dock.visibleRegion().isEmpty())
+        return self._current() or next(shown, "")
+
+    @property
     def _plots(self) -> Plots:
         """Where the plots lie at first."""
         if self._window.width() >= scale(BESIDE_PIXELS):

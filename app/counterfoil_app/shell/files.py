@@ -75,7 +75,7 @@ class Files(QObject):
         """
         if not self._session.where and not path.exists():
             failure = Failure(say("There is no file {0}.", str(path)), "", "", expected=True, role="file")
-            offer_another(self._window, failure, self.choose_bundle)
+            offer_another(self._window, failure, self.choose)
             return
         if self._session.running:
             sentence = self.tr("A replay of {0} is running.").format(name_of(self._session.path))
@@ -96,7 +96,7 @@ class Files(QObject):
 
     def choose_again(self, failure: Failure) -> None:
         """Say that a chosen file is another one than was meant, and offer to choose again."""
-        choose = {"order": self.choose_order, "data": self.choose_data}.get(failure.role, self.choose_bundle)
+        choose = {"order": self.choose_order, "data": self.choose_data}.get(failure.role, self.choose)
         offer_another(self._window, failure, choose)
 
     def open_with_order(self, order: Path) -> None:
@@ -136,44 +136,16 @@ class Files(QObject):
 
     # Choosing
 
-    def choose_bundle(self) -> None:
-        """Let the user pick a bundle, or several to be queued."""
-        self.chosen.emit(self._bundles(self.tr("Open a run")))
-
-    def choose_anything(self) -> None:
+    def choose(self) -> None:
         """Let the user pick files of whatever kind, each to be used for what it is."""
-        title, kinds = self.tr("Open what you were given"), self.tr("All files (*)")
+        title, kinds = self.tr("Open"), self.tr("All files (*)")
         self.chosen.emit(existing_files(self._window, title, self._settings.folder, kinds))
-
-    def choose_capsule_to_judge(self) -> None:
-        """Let the user pick a dispute capsule to adjudicate."""
-        kinds = self.tr("Dispute capsules (*.cfoil *.age);;All files (*)")
-        self._choose(lambda path: self.chosen.emit([path]), self.tr("Adjudicate a capsule"), kinds)
-
-    def choose_weights(self) -> None:
-        """Let the user pick weights, and the run that they should come from unless one is open."""
-        kinds = self.tr("Weights (*.safetensors);;All files (*)")
-        weights = existing_file(self._window, self.tr("Delivered weights"), self._settings.folder, kinds)
-        if weights is None:
-            return
-        opened = self._session.summary
-        if opened is not None and opened.run is not None:
-            self.chosen.emit([weights])
-            return
-        title = self.tr("The run that the weights should come from")
-        if run := existing_file(self._window, title, weights.parent, self._bundle_filter()):
-            self.chosen.emit([weights, run])
 
     def choose_for_queue(self) -> None:
         """Let the user pick bundles for the queue; they wait until it is started."""
-        paths = self._bundles(self.tr("Add to the queue"))
-        if paths:
+        if paths := self.choose_runs(self.tr("Add to the queue"), self._window):
             self._queue.add(paths)
             self.queued.emit()
-
-    def choose_verdict_file(self) -> None:
-        """Let the user pick a verdict to read."""
-        self._choose(self._verdicts.read, self.tr("Open a verdict"), self.tr("Verdicts (*.json);;All files (*)"))
 
     def choose_order(self) -> None:
         """Let the user pick the client's order file."""
@@ -235,9 +207,6 @@ class Files(QObject):
     def _bundle_filter(self) -> str:
         return self.tr("Counterfoil bundles (*.cfoil);;All files (*)")
 
-    def _bundles(self, title: str) -> list[Path]:
-        return existing_files(self._window, title, self._settings.folder, self._bundle_filter())
-
     def _choose(self, use: Callable[[Path], object], title: str, kinds: str, name: str = "") -> None:
         if path := existing_file(self._window, title, self._settings.folder / name, kinds):
             use(path)
@@ -269,6 +238,8 @@ class Dropping(QObject):
     """A file that belongs to a case: an order that the user gave as the client's, or a capsule."""
     capsule_found = Signal(Path, object)
     """A capsule, and the order to compare it with or None."""
+    job_found = Signal(FileUse, Path)
+    """A statement that a job of the command line reads."""
     sealed_found = Signal(Path)
     """A sealed capsule."""
     weights_found = Signal(Path, Path, object, object)
@@ -332,6 +303,9 @@ class Dropping(QObject):
             FileUse.WEIGHTS: self.tr("{0} holds weights: they are compared with the run."),
             FileUse.DATA: self.tr("{0} holds data: the run that needs them uses them."),
             FileUse.HEADS: self.tr("{0} holds tree heads: they are compared with the run."),
+            FileUse.REVOCATIONS: self.tr("{0} is a list of revoked keys: you are asked who signed it."),
+            FileUse.WITNESS: self.tr("{0} is the log of a witness: it is compared with runs."),
+            FileUse.SIGNED: self.tr("{0} is a signed statement: its signature is checked, and it is shown."),
             FileUse.PUBLIC_KEY: self.tr("{0} is a public key: you are asked whose it is."),
             FileUse.PRIVATE_KEY: self.tr("{0} is a private key: you are asked whether you sign with it."),
             FileUse.OTHER: self.tr("{0} is no file that Counterfoil reads."),
@@ -396,6 +370,8 @@ class Dropping(QObject):
         """What a key signed says nothing about whose it is, nor is a private key the user's own: the user is asked."""
         for each in found[FileUse.PUBLIC_KEY]:
             self._keys.offer(each.path)
+        for each in found[FileUse.REVOCATIONS]:
+            self._keys.ask_whose(each.path)
         for each in found[FileUse.PRIVATE_KEY]:
             ask_to_sign_with(self._window, name_of(each.path), partial(self._sign_with, each.path))
         return []
@@ -459,6 +435,9 @@ class Dropping(QObject):
     def _use_statements(self, found: Found) -> list[str]:
         """What was said of a verdict goes to the verdict that is read, unless one came along."""
         statements, viewer = found[FileUse.STATEMENT], self._verdicts.reading
+        for kind in (FileUse.WITNESS, FileUse.SIGNED):
+            for each in found[kind]:
+                self.job_found.emit(kind, each.path)
         if found[FileUse.VERDICT]:
             return []
         if viewer is None:

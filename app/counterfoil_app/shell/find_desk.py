@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import QWidget
 
 from counterfoil import CheckNumber
 from counterfoil_app.engine import strangers
@@ -17,8 +17,8 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.case_file import FileKind
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.session import Session
-from counterfoil_app.shell.actions import Face, Row
-from counterfoil_app.shell.help import keys_of, without_mnemonic
+from counterfoil_app.shell.actions import Face, Row, without_mnemonic
+from counterfoil_app.shell.help import keys_of
 from counterfoil_app.views.palette import Entry, Palette
 from counterfoil_app.views.parts import open_dialog
 
@@ -39,8 +39,8 @@ class FindDesk(QObject):
     def __init__(self, session: Session, cases: Cases, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._session, self._cases, self._theme, self._window = session, cases, theme, window
-        self.bar: QMenuBar | None = None
-        """The menus, whose commands are found."""
+        self.commands: Callable[[], Sequence[tuple[str, QAction]]] = tuple
+        """Returns every command, with what it belongs to."""
         self.show_view: ShowView = lambda _name: None
         self.show_tensor: Callable[[str], object] = lambda _name: None
         self.open_file: Callable[[Path], object] = lambda _path: None
@@ -57,8 +57,9 @@ class FindDesk(QObject):
         return palette
 
     def _entries(self) -> Iterator[Entry]:
-        if self.bar is not None:
-            yield from self._commands(self.bar.actions(), "")
+        for where, action in self.commands():
+            if action.isEnabled() and action.isVisible():
+                yield Entry(without_mnemonic(action.text()), where, action.trigger, keys_of(action))
         if self._session.summary is not None:
             for number in CheckNumber:
                 yield Entry(words.check_title(number), self.tr("Check"), partial(self.show_view, "checks"))
@@ -69,15 +70,6 @@ class FindDesk(QObject):
             for file in case.of_kind(FileKind.RUN):
                 name = strangers.sentence(f"{file.file.name}, {case.title}" if case.title else file.file.name)
                 yield Entry(name, self.tr("Case"), partial(self.open_file, file.file))
-
-    def _commands(self, actions: Sequence[QAction], where: str) -> Iterator[Entry]:
-        """The commands that can be given now, each with its menu."""
-        for action in actions:
-            menu = action.menu()
-            if isinstance(menu, QMenu):
-                yield from self._commands(menu.actions(), where or without_mnemonic(action.text()))
-            elif action.text() and action.isEnabled() and action.isVisible():
-                yield Entry(without_mnemonic(action.text()), where, action.trigger, keys_of(action))
 
     def _steps(self, typed: str) -> Iterator[Entry]:
         """The step whose number was typed."""

@@ -19,11 +19,12 @@ from PySide6.QtGui import (
     QShortcut,
     QTextDocument,
 )
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QMenu, QMenuBar, QSplitter, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QSplitter, QTextBrowser, QWidget
 
 from counterfoil import __version__
 from counterfoil_app.looks.language import SOURCE_LANGUAGE
 from counterfoil_app.looks.theme import Theme
+from counterfoil_app.shell.actions import without_mnemonic
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
 from counterfoil_app.views.parts import Field, FieldGrid, enlarge, label, logo
@@ -93,47 +94,33 @@ class Shortcut:
     keys: str
 
 
-def without_mnemonic(text: str) -> str:
-    """A menu text without its mnemonic and its ellipsis."""
-    return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("\u2026")
-
-
 def keys_of(action: QAction) -> str:
     """The shortcuts of an action as they are written on this platform."""
     form = QKeySequence.SequenceFormat.NativeText
     return ", ".join(sequence.toString(form) for sequence in action.shortcuts() if not sequence.isEmpty())
 
 
-def menu_shortcuts(bar: QMenuBar) -> list[Shortcut]:
-    """All actions of the menus that have a shortcut, in the order of the menus."""
-    found: list[Shortcut] = []
-
-    def walk(actions: Sequence[QAction], where: str) -> None:
-        for action in actions:
-            menu = action.menu()
-            if isinstance(menu, QMenu):
-                walk(menu.actions(), where or without_mnemonic(action.text()))
-            elif keys_of(action):
-                found.append(Shortcut(where, without_mnemonic(action.text()), keys_of(action)))
-
-    walk(bar.actions(), "")
-    return found
-
-
 class ShortcutSheet(QDialog):
     """A table of the shortcuts, with a filter.
 
     Args:
-        bar: The menus.
-        more: Shortcuts that are in no menu, because they belong to a view.
+        commands: Every command with what it belongs to.
+        more: Shortcuts of no command, because they belong to a view.
         theme: The theme of the window.
     """
 
-    def __init__(self, bar: QMenuBar, more: Sequence[Shortcut], theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        commands: Sequence[tuple[str, QAction]],
+        more: Sequence[Shortcut],
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._all = [*menu_shortcuts(bar), *more]
+        keys = ((where, action, keys_of(action)) for where, action in commands)
+        self._all = [*(Shortcut(where, without_mnemonic(one.text()), key) for where, one, key in keys if key), *more]
         self.filter = layouts.line_edit(name=self.tr("Filter the shortcuts"), hint=self.tr("Filter"), clearable=True)
         columns: list[Column[Shortcut]] = [
             Column(self.tr("Keys"), lambda line: line.keys, 22),

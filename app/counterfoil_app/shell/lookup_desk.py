@@ -136,7 +136,7 @@ class LookupDesk(QObject):
     def rows(self) -> list[Row]:
         """The actions."""
         ledger = Face(
-            self.tr("&Ledger of verdicts\u2026"),
+            self.tr("Led&ger of verdicts\u2026"),
             "table",
             self.tr("See what a folder of verdicts says of each trainer, and how much of the next run to replay"),
         )

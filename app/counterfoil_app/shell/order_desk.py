@@ -62,7 +62,7 @@ class OrderDesk(QObject):
     def rows(self) -> list[Row]:
         """The rows of the window's action table."""
         face = Face(
-            self.tr("&Order a training\u2026"),
+            self.tr("Order a &training\u2026"),
             "order",
             self.tr("Say what is to be trained, try the first step, and save the order"),
         )

@@ -67,7 +67,7 @@ class RecordingDesk(QObject):
         """The rows of the window's action table."""
         tip = self.tr("Record a run of an order, or follow a recording and replay it while it is made")
         return [
-            Row("follow_recording", Face(self.tr("&Record or follow\u2026"), "running", tip), self.show, "Ctrl+Shift+N")
+            Row("follow_recording", Face(self.tr("Record or &follow\u2026"), "running", tip), self.show, "Ctrl+Shift+N")
         ]
 
     def show(self) -> RecordingPage:

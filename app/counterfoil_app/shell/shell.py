@@ -5,7 +5,7 @@ The window makes one and calls it in a few places; the work is in the modules be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -78,6 +78,8 @@ class Shell(QObject):
         self.long_jobs = LongJobs(
             session, settings, window, notifier(icon, window), sleep_inhibitor(window), task_bar(DESKTOP_ID)
         )
+        self.commands: Callable[[], Sequence[tuple[str, QAction]]] = tuple
+        """Returns every command, with what it belongs to."""
         self.layouts: LayoutHistory | None = None
         self._records: Records | None = None
         self._help: HelpWindow | None = None
@@ -166,7 +168,7 @@ class Shell(QObject):
 
     def show_shortcuts(self) -> None:
         """Show all keyboard shortcuts."""
-        ShortcutSheet(self._window.menuBar(), self._more_shortcuts(), self._theme, self._window).open()
+        ShortcutSheet(self.commands(), self._more_shortcuts(), self._theme, self._window).open()
 
     def show_help(self) -> None:
         """Open the help page of the dock that has the keyboard, or the first page."""

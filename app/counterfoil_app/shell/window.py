@@ -41,17 +41,19 @@ from counterfoil_app.model.otherwindows import Replaying
 from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.sealedcapsule import Unsealing
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.settings import Settings, ThemeChoice
-from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row, without_mnemonic
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
 from counterfoil_app.shell.commands import Commands
 from counterfoil_app.shell.desk import Desk, focus_dock, make_dock
+from counterfoil_app.shell.editing import EditDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.find_desk import FindDesk
-from counterfoil_app.shell.help import without_mnemonic
+from counterfoil_app.shell.job_desk import JobDesk
 from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
+from counterfoil_app.shell.places import PlaceDesk
 from counterfoil_app.shell.recordings import RecordingDesk
 from counterfoil_app.shell.shell import Shell
 from counterfoil_app.verdict.batch import BatchDesk
@@ -82,7 +84,7 @@ CARD_ACTIONS: Mapping[Part, tuple[str, ...]] = {
     Part.CLIENT: ("order_training",),
     Part.TRAINER: ("follow_recording",),
     Part.AUDITOR: ("open", "results", "keys"),
-    Part.RECEIVER: ("open_anything", "read_verdict", "adjudicate", "weights"),
+    Part.RECEIVER: ("open", "open_address"),
 }
 """What each kind of person finds on its card of the desk, the obvious thing first."""
 LEAST_FIRST_SIZE = QSize(1366, 768)
@@ -139,6 +141,8 @@ class MainWindow(QMainWindow):
         self._raised_dispute = False
         self._recent: tuple[Path, ...] | None = None
         self._at_home = False
+        self._wanted: tuple[int | None, str] | None = None
+        """Step and view that are shown once the run is read."""
         self._written: Path | None = None
         """What was written last."""
         self._report: Path | None = None
@@ -156,9 +160,13 @@ class MainWindow(QMainWindow):
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         self.facts = FactsDesk(self.session, self.key_book, theme, self)
         self.finding = FindDesk(self.session, self.cases, theme, self)
+        self.jobs = JobDesk(engine, self.session, settings, theme, self)
+        self.places = PlaceDesk(engine, settings, self)
+        self.editing = EditDesk(self.session, lambda: self.desk.shown_view, self)
         rows = [
             *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
-            *self.shell.rows(), *self.orders.rows(), *self.recordings.rows(), *self._rows(),
+            *self.places.rows(), *self.jobs.rows(), *self.editing.rows(), *self.shell.rows(), *self.orders.rows(),
+            *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
         self.commands = ActionTable(rows, self.session, theme, self)
         self._make_views()
@@ -167,7 +175,7 @@ class MainWindow(QMainWindow):
         self.menus.fill(
             self.divergence.export.actions, self.steps.actions_for_menu(), [f"show_{name}" for name in self.docks]
         )
-        self.finding.bar = self.menuBar()
+        self.finding.commands = self.shell.commands = self.menus.commands
         self.finding.show_view, self.finding.open_file = self._show_view, self.open_bundle
         self.finding.show_tensor = self._show_tensor
         self._connect()
@@ -175,7 +183,6 @@ class MainWindow(QMainWindow):
         if not settings.geometry.isEmpty():
             self.restoreGeometry(settings.geometry)
         self.shell.watch_layout(self.desk, self.docks)
-        self._show_theme()
         self.drop_hint = DropHint(self)
         for child in self.findChildren(QWidget):
             child.setAcceptDrops(False)  # a line of text would take the name of a file that is dropped on it
@@ -200,6 +207,13 @@ class MainWindow(QMainWindow):
                 lambda session: session.phase is not Phase.EMPTY,
             ),
             *self._rows_of_views(),
+            Row(
+                "previous_run",
+                Face(self.tr("The run that was open before"), tip=self.tr("Change between the last two runs")),
+                self._open_previous,
+                "Ctrl+Shift+U",
+                lambda session: self._previous(session) is not None,
+            ),
             Row(
                 "name_trainer",
                 Face(self.tr("Name the trainer"), "key", self.tr("Say whose key signed the run, after comparing it")),
@@ -254,6 +268,14 @@ class MainWindow(QMainWindow):
         self._leave_home()
         self.desk.show_view(name)
         self._frame.ensureWidgetVisible(self.stack, 0, 0)
+
+    def _previous(self, session: Session) -> Path | None:
+        """The run that was open before that which is."""
+        return next((path for path in self._recent or () if path != session.path), None)
+
+    def _open_previous(self) -> None:
+        if (path := self._previous(self.session)) is not None:
+            self.open_bundle(path)
 
     def _name_trainer(self) -> None:
         self._show_view("run")
@@ -349,10 +371,11 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         session, shell, menus = self.session, self.shell, self.menus
         follow(self._refresh, session.phase_changed, session.bundle_changed)
+        follow(self._show_wanted, session.phase_changed, session.rows_changed)
         session.progress_changed.connect(self._show_title)
         session.dispute_changed.connect(self._raise_dispute)
         session.devices_changed.connect(menus.show_devices)
-        follow(self._exported, session.exports.finished, self.verdicts.handed_over)
+        follow(self._exported, session.exports.finished, self.verdicts.handed_over, self.jobs.written)
         session.misnamed.connect(self._misnamed)
         self.incoming.cancelled.connect(self.dropping.stop)
         self.dropping.belonging.connect(self.clerk.note_recognised)
@@ -363,8 +386,10 @@ class MainWindow(QMainWindow):
         self.case_desk.replay_wanted.connect(self._leave_home)
         follow(self._placed, self.case_desk.told)
         self.cases.changed.connect(self._show_recent)
-        follow(self.open_files, self.files.chosen, self.verdicts.files_dropped)
+        follow(self.open_files, self.files.chosen, self.verdicts.files_dropped, self.places.fetched)
+        self.editing.copied.connect(lambda sentence: self.statusBar().showMessage(sentence, MESSAGE_MILLISECONDS))
         self.dropping.capsule_found.connect(self.open_capsule)
+        self.dropping.job_found.connect(self.jobs.read)
         self.dropping.sealed_found.connect(self.open_sealed)
         self.dropping.weights_found.connect(self.open_weights)
         follow(self._placed, self.dropping.placed, self.keys.placed, self.orders.placed)
@@ -393,8 +418,6 @@ class MainWindow(QMainWindow):
         self.transport.offer_devices(menus.device_menu)
         menus.recent_chosen.connect(self.open_bundle)
         menus.device_chosen.connect(self._use_device)
-        menus.theme_chosen.connect(self._choose_theme)
-        shell.settings_changed.connect(self._show_theme)
         shell.samples.made.connect(lambda files: self.open_bundle(files.run, files.order))
         shell.samples.progress_changed.connect(self._show_sample)
         shell.samples.ended.connect(lambda: self.home.show_sample(""))
@@ -406,6 +429,27 @@ class MainWindow(QMainWindow):
     def open_bundle(self, path: Path, order: Path | None = None) -> None:
         """Open a bundle; asks first when a replay is running."""
         self.files.open_bundle(path, order)
+
+    def show_place(self, step: int | None, view: str) -> None:
+        """Show a step, and a view, of the run that is being opened, once it is read.
+
+        Args:
+            step: The step; None for none, and nothing where the run has none of this number.
+            view: The name of the view's dock; empty for that which is shown first.
+        """
+        self._wanted = step, view
+        self._show_wanted()
+
+    def _show_wanted(self) -> None:
+        if self._wanted is None or self.session.phase in (Phase.EMPTY, Phase.LOADING):
+            return
+        (step, view), self._wanted = self._wanted, None
+        if self.session.phase is Phase.UNREADABLE:
+            return
+        if step is not None and 1 <= step <= self.session.step_data.count:
+            self.session.select_step(step)
+        if view:
+            self.session.drawing.soon(partial(self._show_view, view))
 
     def open_files(self, paths: Sequence[Path]) -> None:
         """Use what was dropped or picked for what it is: runs, orders, verdicts, keys, capsules, weights, data."""
@@ -676,13 +720,6 @@ class MainWindow(QMainWindow):
         self.settings.device = self.session.device
         self.menus.show_devices()
 
-    def _choose_theme(self, choice: ThemeChoice) -> None:
-        self.settings.theme = choice
-        self.theme.choose(choice)
-
-    def _show_theme(self) -> None:
-        self.menus.show_theme(self.settings.theme)
-
     # Closing
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
@@ -713,6 +750,7 @@ class MainWindow(QMainWindow):
         if self._laid_out:
             self.settings.keep_layout(self.desk.screen_class, self.desk.save())
         self.orders.close()
+        self.jobs.close()
         self.shell.close()
         self.session.shut_down()
         for timer in self.findChildren(QTimer):  # what views would redraw later, nobody will see

@@ -208,12 +208,15 @@ class KeyDesk(QObject):
 
     def _choose_list(self, dialog: QWidget) -> None:
         title, kinds = self.tr("The list of revoked keys"), self.tr("Lists of keys (*.json)")
-        path = existing_file(dialog, title, self._settings.folder, kinds, here=True)
-        if path is None:
-            return
+        if path := existing_file(dialog, title, self._settings.folder, kinds, here=True):
+            self.ask_whose(path, dialog)
+
+    def ask_whose(self, path: Path, parent: QWidget | None = None) -> None:
+        """Ask for the public key of whoever signed a list of revoked keys, and take the list in."""
+        over = parent or self._window
         title, kinds = self.tr("The public key of whoever signed it"), self.tr("Public keys (*.pub.pem *.pem)")
-        if key := existing_file(dialog, title, path.parent, kinds, here=True):
-            self.take_list(path, key, dialog)
+        if key := existing_file(over, title, path.parent, kinds, here=True):
+            self.take_list(path, key, over)
 
     def _save(self, dialog: QWidget, key: KnownKey) -> None:
         proposal = self._settings.folder / f"{key.key_id[:12]}.pub.pem"

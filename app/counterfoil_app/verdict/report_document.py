@@ -632,7 +632,7 @@ def _how_to_verify(contents: Contents) -> str:
     command = f"counterfoil verify {contents.verdict_name} {contents.judged_file} --key auditor.pub.pem"
     lines = [
         _tr("You need the signed verdict, the bundle, and the auditor's public key from a source that you trust."),
-        _tr("With Counterfoil: File, Open a verdict, or on the command line:"),
+        _tr("With Counterfoil: File, Open, or on the command line:"),
     ]
     other = _tr(
         "Without Counterfoil: the verdict is a DSSE envelope with an Ed25519 signature around an in-toto statement; "

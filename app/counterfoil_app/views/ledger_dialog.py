@@ -312,7 +312,7 @@ class LedgerDialog(InquiryDialog):
     def _counted(self) -> tuple[str, Tone]:
         reading = self.reading
         if not reading.auditors:
-            return self.tr("You know no auditor's key, so no verdict counts: add one under File, Keys."), Tone.WARN
+            return self.tr("You know no auditor's key, so no verdict counts: add one under Keys, Keys."), Tone.WARN
         if not reading.counted:
             return self.tr("No auditor is chosen, so no verdict counts."), Tone.WARN
         names = ", ".join(self._key_name(key.key_id) for key in reading.counted)

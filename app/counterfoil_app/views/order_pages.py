@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from counterfoil import PROFILE_COSTS, OrderOption, ProfileCost
+from counterfoil import PROFILE_COSTS, CommandOption, ProfileCost
 from counterfoil.base.profilecosts import LEARNT, TIMED
 from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import order_words, text
@@ -27,7 +27,7 @@ from counterfoil_app.model.order_plan import FIRST, FOLDER, PRECISION, OrderPlan
 from counterfoil_app.views import layouts
 from counterfoil_app.views.data_preview import PreviewView
 from counterfoil_app.views.layouts import choices
-from counterfoil_app.views.order_fields import OrderFields
+from counterfoil_app.views.option_fields import OptionFields
 from counterfoil_app.views.parts import Folded, Page, caption, clear_layout, enlarge, label, tell
 from counterfoil_app.views.tables import item_table
 
@@ -159,7 +159,7 @@ class FieldsPage(WizardPage):
 
     def __init__(self, stage: Stage, plan: OrderPlan) -> None:
         super().__init__(stage, plan)
-        self.fields: list[OrderFields] = []
+        self.fields: list[OptionFields] = []
         self.help = label("", "muted")
         self._shown = ""
 
@@ -172,8 +172,8 @@ class FieldsPage(WizardPage):
         """Give the keyboard to an option; returns whether it is here."""
         return any(fields.focus(name) for fields in self.fields)
 
-    def _made(self, options: tuple[OrderOption, ...], *, pairs: bool = False) -> OrderFields:
-        fields = OrderFields(options, self.plan, pairs=pairs)
+    def _made(self, options: tuple[CommandOption, ...], *, pairs: bool = False) -> OptionFields:
+        fields = OptionFields(options, self.plan, pairs=pairs)
         fields.changed.connect(self._changed)
         fields.explained.connect(self._explain)
         self.fields.append(fields)
@@ -229,8 +229,8 @@ class DataPage(FieldsPage):
         self.lead.setText(sentence)
 
 
-def _own_folder(about: str) -> OrderOption:
-    return OrderOption(FOLDER, "", "", "folder", "", "", (), None, None, False, about)
+def _own_folder(about: str) -> CommandOption:
+    return CommandOption(FOLDER, "", "", "folder", "", "", (), None, None, False, about)
 
 
 class SettingsPage(FieldsPage):

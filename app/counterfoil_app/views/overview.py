@@ -165,7 +165,7 @@ class RunView(Page):
         summary, failure = self._session.summary, self._session.failure
         unknown = [Field(self.tr("Not known"), self.tr("The bundle could not be read."))] if failure else []
         for grid, fields in (
-            (self._order, self._order_fields),
+            (self._order, self._option_fields),
             (self._run, self._run_fields),
             (self._environment, self._environment_fields),
             (self._data, self._data_fields),
@@ -182,7 +182,7 @@ class RunView(Page):
             return self.tr("proven for every operator")
         return self.tr("without a proven bound: {0}").format(", ".join(order.without_bound))
 
-    def _order_fields(self, summary: BundleSummary) -> list[Field]:
+    def _option_fields(self, summary: BundleSummary) -> list[Field]:
         order = summary.order
         # With the client's file these stand in the comparison above.
         compared = [Field(name, value, exact=exact) for name, value, exact in order_lines(summary)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.fonts import scale
@@ -23,8 +23,10 @@ JUMP = 100
 BAD = (StepState.MISMATCH, StepState.SUSPICIOUS)
 
 
-class StepStrip(QWidget):
+class StepStrip(QAbstractSlider):
     """The steps from left to right; a click or the arrow keys select one, in all views.
+
+    Screen readers know it as a slider, whose value is the chosen step.
 
     Matching steps are a plain bar, steps not replayed an outline, steps left out a dotted line, unjudged ones are
     hatched; mismatches reach above the bar and carry a notch, so that nothing rests on colour.
@@ -35,14 +37,14 @@ class StepStrip(QWidget):
         self._session = session
         self._theme = theme
         self.setAccessibleName(self.tr("All steps of the run"))
-        self.setAccessibleDescription(
-            self.tr("Left and right arrow keys choose a step, Home and End the first and last")
-        )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
         follow(self.update, session.bundle_changed, session.rows_changed, session.sample_chosen)
         follow(self.update, session.step_selected, session.dispute_changed, theme.changed)
+        follow(self._tell, session.bundle_changed, session.rows_changed, session.step_selected)
+        self.valueChanged.connect(self._choose)
+        self._tell()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """As wide as there is room, a bar and a line of text high."""
@@ -96,6 +98,33 @@ class StepStrip(QWidget):
     def _rectangle(self, item: Stretch, width: float) -> QRectF:
         wide = max(LEAST_WIDTH, (item.last - item.first + 1) * width)
         return QRectF(MARGIN + (item.first - 1) * width, BAR_TOP, wide, BAR_HEIGHT - BAR_TOP - 9)
+
+    # For screen readers
+
+    def _tell(self) -> None:
+        """Have the value of a slider, and say in words what it is."""
+        data, step = self._session.step_data, self._session.selected_step
+        self.blockSignals(True)
+        self.setRange(min(1, data.count), data.count)
+        self.setValue(step or 0)
+        self.blockSignals(False)
+        said = self.tr("Left and right arrow keys choose a step, Home and End the first and last")
+        state = data.state(step) if step is not None and 1 <= step <= data.count else None
+        if step is not None and state is not None:
+            where = self.tr("Step {0} of {1}: {2}").format(
+                text.count(step), text.count(data.count), words.step_state(state).word
+            )
+            said = f"{where}. {said}"
+        self.setAccessibleDescription(said)
+
+    def _choose(self, step: int) -> None:
+        """A step that a screen reader set."""
+        if self._session.step_data.count and step != self._session.selected_step:
+            self._session.select_step(step)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave it to what scrolls."""
+        event.ignore()
 
     # Drawing
 

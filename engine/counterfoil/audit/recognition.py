@@ -16,7 +16,16 @@ from counterfoil_core.base.sentence import say
 from counterfoil_core.bundle.capsule import CapsuleReader
 from counterfoil_core.bundle.datafile import DataFile
 from counterfoil_core.bundle.reader import BundleReader
-from counterfoil_core.signing.kinds import ADJUDICATION, REPLY, TREE_HEAD, VERDICT, WITHDRAWAL
+from counterfoil_core.signing.kinds import (
+    ADJUDICATION,
+    KINDS,
+    REPLY,
+    REVOCATIONS,
+    SNAPSHOT,
+    TREE_HEAD,
+    VERDICT,
+    WITHDRAWAL,
+)
 from counterfoil_core.values.dispute import COMBINE, SHARE, UPDATE
 
 HEAD_BYTES = 2**20
@@ -104,11 +113,14 @@ def _statement(head: bytes) -> FileUse:
 
 
 _USES = {
+    **{predicate: FileUse.SIGNED for kind in KINDS for predicate in kind.predicates},
     VERDICT.predicate: FileUse.VERDICT,
     ADJUDICATION.predicate: FileUse.VERDICT,
     WITHDRAWAL.predicate: FileUse.STATEMENT,
     REPLY.predicate: FileUse.STATEMENT,
     TREE_HEAD.predicate: FileUse.HEADS,
+    REVOCATIONS.predicate: FileUse.REVOCATIONS,
+    SNAPSHOT.predicate: FileUse.WITNESS,
 }
 
 

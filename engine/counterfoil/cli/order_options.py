@@ -14,9 +14,9 @@ import typer
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.base.oneline import one_line
 from counterfoil.cli import terminal
+from counterfoil.cli.commandevents import OrderWritten, Tell, report_target
 from counterfoil.cli.keys import open_key
 from counterfoil.cli.options import ForceOption, OutOption, numbered_files
-from counterfoil.cli.orderevents import OrderWritten, Tell, report_target
 from counterfoil.cli.places import OPENS_KEY, READS_NUMBERED, WRITES
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.targets import check_writable

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from counterfoil.cli.orderevents import OrderEvent
+from counterfoil.cli.commandevents import OrderEvent
 from counterfoil.talk.port import Port
 from counterfoil.talk.process import Process, Start, Words
 from counterfoil.talk.table import ORDER
@@ -72,7 +72,7 @@ def make_order(arguments: Sequence[str], folder: Path | None, cancel: CancelToke
         cancel: Looked at all the time.
 
     Yields:
-        OrderProgress now and then, and at the end OrderWritten.
+        CommandProgress now and then, and at the end OrderWritten.
 
     Raises:
         OrderError: No order was written; says which option that is about, where it is about one.

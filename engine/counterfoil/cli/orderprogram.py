@@ -15,8 +15,8 @@ from typing import NoReturn
 
 from counterfoil.base.foreignerrors import describe_error
 from counterfoil.base.joberrors import OrderError
-from counterfoil.cli.orderevents import OrderEvent, OrderWritten, report_to
-from counterfoil.cli.orderforms import OWN, SCRIPT, OrderForm, order_forms
+from counterfoil.cli.commandevents import OrderEvent, OrderWritten, report_to
+from counterfoil.cli.commandforms import OWN, PATHS, SCRIPT, CommandForm, order_forms
 from counterfoil.cli.orderprocess import ORDERS
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import ORDER
@@ -55,41 +55,43 @@ def _carry_out(arguments: Sequence[str], folder: str, tell: Callable[[OrderEvent
         with report_to(say_last):
             get_command(app).main(["order", *arguments], prog_name="counterfoil", standalone_mode=False)
     except BaseException as error:
-        raise failure_of(error, arguments) from error
+        raise failure_of(error, _form(arguments), arguments) from error
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
-def failure_of(error: BaseException, arguments: Sequence[str]) -> CounterfoilError:
-    """Say why a command wrote no order, and which of its options that is about.
+def failure_of(error: BaseException, form: CommandForm, arguments: Sequence[str]) -> CounterfoilError:
+    """Say why a command did not do its work, and which of its options that is about.
 
     Args:
         error: What it raised.
+        form: What it takes.
         arguments: Its arguments.
     """
     if isinstance(error, (CancelledError, KeyboardInterrupt)):
         return CancelledError(STOPPED)
     if isinstance(error, CounterfoilError):
-        option = option_of(f"{error.sentence} {error.remedy}", arguments)
+        option = option_of(f"{error.sentence} {error.remedy}", form, arguments)
         return OrderError(error.sentence, remedy=error.remedy, detail=error.detail, option=option)
     usage = getattr(error, "format_message", None)  # of the library that reads command lines
     if usage is not None:
         sentence = usage()
-        return OrderError(sentence, option=option_of(sentence, arguments))
+        return OrderError(sentence, option=option_of(sentence, form, arguments))
     trace = "".join(traceback.format_exception(error))
     remedy = "This is a bug. Please report it with the details."
     return OrderError(f"Counterfoil failed: {describe_error(error)}.", remedy=remedy, detail=trace)
 
 
-def option_of(said: str, arguments: Sequence[str]) -> str:
+def option_of(said: str, form: CommandForm, arguments: Sequence[str]) -> str:
     """Return the name of the option that a sentence is about, by what it quotes; empty where it quotes none.
 
     Args:
         said: The sentence, and its remedy.
-        arguments: The arguments of the command.
+        form: What the command takes.
+        arguments: Its arguments.
     """
-    form = _form(arguments)
-    named = [(len(value), name) for name, value in _paths(form, arguments) if value and value in said]
+    quoted = [(text, name) for name, value in _paths(form, arguments) for text in (value, os.path.basename(value))]
+    named = [(len(text), name) for text, name in quoted if text and text in said]
     if named:  # the longest: a file lies in a folder that may be named too
         return max(named)[1]
     flags = {flag: each.name for each in form.options for flag in (each.flag, each.off) if flag}
@@ -99,22 +101,22 @@ def option_of(said: str, arguments: Sequence[str]) -> str:
     return next((name for word, name in _WORDS.items() if re.search(rf"\b{word}\b", said)), "")
 
 
-def _form(arguments: Sequence[str]) -> OrderForm:
+def _form(arguments: Sequence[str]) -> CommandForm:
     forms = {form.name: form for form in order_forms()}
     own = SCRIPT if "--script" in arguments else OWN
     return forms.get(arguments[0] if arguments else "", forms[own])
 
 
-def _paths(form: OrderForm, arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _paths(form: CommandForm, arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The options that name files, folders or modules, as they are among the arguments."""
     flags = {option.flag: option for option in form.options if option.flag and option.kind != "switch"}
     positional = [option for option in form.options if not option.flag and option.kind != "arguments"]
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    rest = iter(own if form.own_code else own[1:])
+    rest = iter(own if form.own_code else own[len(form.name.split()) :])
     for token in rest:
         option = flags.get(token) or (positional.pop(0) if positional and not token.startswith("-") else None)
         value = next(rest, "") if token in flags else token
-        if option is not None and option.kind in ("file", "folder"):
+        if option is not None and option.kind in PATHS:
             yield option.name, value
         elif option is not None and option.kind == "function":
             yield option.name, value.partition(":")[0]

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from counterfoil.base.oneline import SENTENCE_CHARACTERS, one_line
-from counterfoil.cli.orderevents import ToldBar, report_target
+from counterfoil.cli.commandevents import ToldBar, report_target
 
 PLAIN_WIDTH = 110
 """Columns when the output goes to a file or a pipe, where no terminal says how wide it is."""

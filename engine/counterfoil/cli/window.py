@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,18 @@ from counterfoil.cli.places import READS, WRITES_INTO
 from counterfoil_core.base.errors import CounterfoilError
 
 
+class Tab(Enum):
+    """The views of a run."""
+
+    FINDING = "finding"
+    STEPS = "steps"
+    PLOTS = "plots"
+    MERKLE = "merkle"
+    CHECKS = "checks"
+    RUN = "run"
+    LOG = "log"
+
+
 def gui(
     files: Annotated[
         list[Path] | None,
@@ -21,6 +34,8 @@ def gui(
         typer.Argument(help="A bundle to open, or several to replay one after the other, or a verdict to read."),
     ] = None,
     order: ClientOrderOption = None,
+    step: Annotated[int | None, typer.Option(min=1, help="The step to show.", show_default=False)] = None,
+    tab: Annotated[Tab | None, typer.Option(help="The view to show.", show_default=False)] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start without your stored settings.")] = False,
     safe_mode: Annotated[
         bool,
@@ -41,13 +56,14 @@ def gui(
 ) -> None:
     """Auditor: open the window.
 
-    Example: counterfoil gui run.cfoil --order job.cfoil
+    Example: counterfoil gui run.cfoil --order job.cfoil --step 37 --tab finding
     """
     if engine_process:  # for a window on another machine, which speaks through the pipes of ssh
         _window_module("engine.served").main()
         return
     window = _window_module("main")
-    raise ExitWith(window.run(files or [], order, fresh=fresh, safe=safe_mode, engine=engine))
+    place = window.Shown(step, None if tab is None else tab.value)
+    raise ExitWith(window.run(files or [], order, place, fresh=fresh, safe=safe_mode, engine=engine))
 
 
 def demo(

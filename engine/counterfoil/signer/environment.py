@@ -32,7 +32,7 @@ def hide_passphrase() -> None:
     text = os.environ.pop(PASSPHRASE_VARIABLE, None)
     if text is None:
         return
-    os.environ[DESCRIPTOR_VARIABLE] = str(_pipe_of(text))
+    os.environ[DESCRIPTOR_VARIABLE] = str(pipe_of(text))
     # A program that is read from standard input, or typed, cannot be started again.
     if os.name == "posix" and sys.executable and sys.argv[0] not in ("", "-", "-c"):
         os.set_inheritable(int(os.environ[DESCRIPTOR_VARIABLE]), True)
@@ -48,7 +48,7 @@ def take_descriptor() -> int | None:
     number = os.environ.pop(DESCRIPTOR_VARIABLE, None)
     if number is None:
         text = os.environ.get(PASSPHRASE_VARIABLE)  # of a program that calls the command line as a function
-        return None if text is None else _pipe_of(text)
+        return None if text is None else pipe_of(text)
     try:
         descriptor = _own(int(number))
     except (ValueError, OverflowError, OSError) as error:
@@ -85,7 +85,7 @@ def _own(descriptor: int) -> int:
     return moved
 
 
-def _pipe_of(text: str) -> int:
+def pipe_of(text: str) -> int:
     """Return what a text can be read from, once; on POSIX none that others of the same user can open, as a pipe is."""
     data = text.encode("utf-8", "surrogateescape")
     if len(data) > MAX_PASSPHRASE_BYTES:  # a pipe or socket of any system holds this much without a reader

@@ -43,7 +43,7 @@ class Failure:
     remedy: str = ""  #: What to do next; may be empty.
     detail: str = ""  #: For a report.
     role: Literal["", "file", "order", "data", "heads"] = ""  #: What a file was given as that cannot be used.
-    option: str = ""  #: The option of an order that it is about.
+    option: str = ""  #: The option of a command that it is about.
 
     @classmethod
     def of(cls, error: BaseException) -> Self:
@@ -68,7 +68,8 @@ class Failure:
             sentence: What is said of that.
         """
         if isinstance(error, CounterfoilError):
-            return cls(type(error).__name__, error.sentence, error.remedy)
+            option = error.option if isinstance(error, joberrors.OrderError) else ""
+            return cls(type(error).__name__, error.sentence, error.remedy, option=option)
         return cls(otherwise.__name__, sentence)
 
     @property

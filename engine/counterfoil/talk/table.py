@@ -78,6 +78,10 @@ ORDER = Program(
     "order", "counterfoil.cli.orderprogram", "counterfoil.cli.orderprocess:ORDERS",
     reads=Reach.ANY, writes=Reach.ANY, hears=2**24, says=2**24, heeds=3.0, farewell=3.0,
 )  # fmt: skip
+COMMAND = Program(
+    "command", "counterfoil.cli.jobprogram", "counterfoil.cli.job:COMMANDS",
+    reads=Reach.GIVEN, writes=Reach.GIVEN, boxed=True, secret=True, hears=2**20, says=2**24, heeds=0.0,
+)  # fmt: skip
 SECOND_LOOK = Program(
     "second look", "counterfoil.training.secondlook", "counterfoil.training.secondlook:DRAFTS",
     reads=Reach.ANY, writes=Reach.ANY, hears=2**24,
@@ -127,7 +131,7 @@ REPORT = Program(
     reads=Reach.GIVEN, boxed=True, loads_first=True,
 )  # fmt: skip
 PROGRAMS = (
-    REPLAY, LOOKUP, WORKER, DELIVERY, ADMISSION, MONITOR, COMPILER, SIGNER, SEALED, ORDER, SECOND_LOOK, PLAIN_RUN,
-    ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
+    REPLAY, LOOKUP, WORKER, DELIVERY, ADMISSION, MONITOR, COMPILER, SIGNER, SEALED, ORDER, COMMAND, SECOND_LOOK,
+    PLAIN_RUN, ENGINE, BROKER, REPORT, LOOK_AT_SANDBOX, LOOK_AT_KERNELS, LOOK_AT_DISPLAY,
 )  # fmt: skip
 """All of them."""

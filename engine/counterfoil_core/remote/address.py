@@ -67,7 +67,10 @@ def place_of(text: str) -> Path | Address:
             remedy=say("Give one with https, http or s3, or the path of a file."),
         )
     if not named:
-        raise GivenFileError(say("The address {0} names no file.", address.shown))
+        raise GivenFileError(
+            say("The address {0} names no file.", address.shown),
+            remedy=say("Give that of one file, such as https://example.org/run.cfoil."),
+        )
     return address
 
 

@@ -485,20 +485,12 @@
             <translation>&amp;Hinzufügen…</translation>
         </message>
         <message>
-            <source>&amp;Adjudicate a capsule…</source>
-            <translation>Kapsel &amp;entscheiden…</translation>
-        </message>
-        <message>
             <source>&amp;Conclude as refused</source>
             <translation>Als abgelehnt abs&amp;chließen</translation>
         </message>
         <message>
-            <source>&amp;Export signed verdict…</source>
-            <translation>Urteil &amp;unterschreiben…</translation>
-        </message>
-        <message>
-            <source>&amp;Open a run…</source>
-            <translation>Lauf ö&amp;ffnen…</translation>
+            <source>&amp;Open…</source>
+            <translation>Ö&amp;ffnen…</translation>
         </message>
         <message>
             <source>&amp;Pause</source>
@@ -507,6 +499,10 @@
         <message>
             <source>&amp;Replay</source>
             <translation>&amp;Nachrechnen</translation>
+        </message>
+        <message>
+            <source>&amp;Sign verdict…</source>
+            <translation>Urteil &amp;unterschreiben…</translation>
         </message>
         <message>
             <source>&amp;Stop</source>
@@ -519,10 +515,6 @@
         <message>
             <source>Add bundles to the queue</source>
             <translation>Bündel zur Warteschlange hinzufügen</translation>
-        </message>
-        <message>
-            <source>Check the signature of a verdict, and read it</source>
-            <translation>Die Unterschrift eines Urteils prüfen und es lesen</translation>
         </message>
         <message>
             <source>Choose how much of the run is replayed, and see what that costs and proves</source>
@@ -545,10 +537,6 @@
             <translation>Den geöffneten Lauf mit der eigenen Auftragsdatei des Auftraggebers vergleichen</translation>
         </message>
         <message>
-            <source>Delivered &amp;weights…</source>
-            <translation>Gelieferte &amp;Gewichte…</translation>
-        </message>
-        <message>
             <source>Export step &amp;table…</source>
             <translation>Schritt&amp;tabelle exportieren…</translation>
         </message>
@@ -557,11 +545,11 @@
             <translation>Eine angehaltene oder abgebrochene Nachrechnung fortsetzen</translation>
         </message>
         <message>
-            <source>Hand over…</source>
-            <translation>Übergeben…</translation>
+            <source>Hand o&amp;ver…</source>
+            <translation>Übergebe&amp;n…</translation>
         </message>
         <message>
-            <source>Key&amp;s…</source>
+            <source>Ke&amp;ys…</source>
             <translation>Sch&amp;lüssel…</translation>
         </message>
         <message>
@@ -573,28 +561,12 @@
             <translation>Einen Ordner für andere anlegen: Urteil, Bericht, Kapsel, Ihr Schlüssel, und wie man jedes davon prüft</translation>
         </message>
         <message>
-            <source>Open a &amp;verdict…</source>
-            <translation>Urteil öff&amp;nen…</translation>
-        </message>
-        <message>
-            <source>Open a bundle</source>
-            <translation>Ein Bündel öffnen</translation>
-        </message>
-        <message>
-            <source>Open what you were &amp;given…</source>
-            <translation>&amp;Erhaltenes öffnen…</translation>
-        </message>
-        <message>
             <source>P&amp;lan…</source>
             <translation>P&amp;lanen…</translation>
         </message>
         <message>
             <source>R&amp;esume</source>
             <translation>F&amp;ortsetzen</translation>
-        </message>
-        <message>
-            <source>Replay the disputed step of a dispute capsule, and see who is right</source>
-            <translation>Den strittigen Schritt einer Streitfallkapsel nachrechnen und sehen, wer recht hat</translation>
         </message>
         <message>
             <source>Replay the waiting bundles one after the other</source>
@@ -631,10 +603,6 @@
         <message>
             <source>Save the replayed steps as CSV</source>
             <translation>Die nachgerechneten Schritte als CSV speichern</translation>
-        </message>
-        <message>
-            <source>See whether weights are the final state of a run that was verified</source>
-            <translation>Sehen, ob Gewichte der Endzustand eines verifizierten Laufs sind</translation>
         </message>
         <message>
             <source>Sign what the queue found: one list, one passphrase, and a verdict for each</source>
@@ -1486,6 +1454,10 @@
             <translation>{0} ist eine Streitfallkapsel: Hier kann über sie entschieden werden.</translation>
         </message>
         <message>
+            <source>{0} is a list of revoked keys: you are asked who signed it.</source>
+            <translation>{0} ist eine Liste widerrufener Schlüssel: Sie werden gefragt, wer sie unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>{0} is a private key: you are asked whether you sign with it.</source>
             <translation>{0} ist ein privater Schlüssel: Sie werden gefragt, ob Sie damit unterschreiben.</translation>
         </message>
@@ -1500,6 +1472,10 @@
         <message>
             <source>{0} is a run: it is opened.</source>
             <translation>{0} ist ein Lauf: Er wird geöffnet.</translation>
+        </message>
+        <message>
+            <source>{0} is a signed statement: its signature is checked, and it is shown.</source>
+            <translation>{0} ist eine unterschriebene Aussage: Die Unterschrift wird geprüft, und sie wird gezeigt.</translation>
         </message>
         <message>
             <source>{0} is a verdict: its signature is checked, and it is read.</source>
@@ -1534,6 +1510,10 @@
             <translation>{0} ist die Datendatei.</translation>
         </message>
         <message>
+            <source>{0} is the log of a witness: it is compared with runs.</source>
+            <translation>{0} ist das Protokoll eines Zeugen: Es wird mit Läufen verglichen.</translation>
+        </message>
+        <message>
             <source>{0} is the order.</source>
             <translation>{0} ist der Auftrag.</translation>
         </message>
@@ -1544,6 +1524,37 @@
         <message>
             <source>{0} says something of a verdict: it is shown with that verdict.</source>
             <translation>{0} sagt etwas über ein Urteil: Es wird mit diesem gezeigt.</translation>
+        </message>
+    </context>
+    <context>
+        <name>EditDesk</name>
+        <message>
+            <source>&amp;Copy</source>
+            <translation>&amp;Kopieren</translation>
+        </message>
+        <message>
+            <source>Choose all where the keyboard is (Ctrl+A)</source>
+            <translation>Alles auswählen, wo die Tastatur ist (Strg+A)</translation>
+        </message>
+        <message>
+            <source>Copied: {0}</source>
+            <translation>Kopiert: {0}</translation>
+        </message>
+        <message>
+            <source>Copy a &amp;link</source>
+            <translation>&amp;Link kopieren</translation>
+        </message>
+        <message>
+            <source>Copy the command that shows this step of this run, for a report</source>
+            <translation>Den Befehl kopieren, der diesen Schritt dieses Laufs zeigt, für einen Bericht</translation>
+        </message>
+        <message>
+            <source>Copy what is chosen where the keyboard is (Ctrl+C)</source>
+            <translation>Kopieren, was ausgewählt ist, wo die Tastatur ist (Strg+C)</translation>
+        </message>
+        <message>
+            <source>Select &amp;all</source>
+            <translation>&amp;Alles auswählen</translation>
         </message>
     </context>
     <context>
@@ -1911,10 +1922,6 @@
             <translation>Zur Warteschlange hinzufügen</translation>
         </message>
         <message>
-            <source>Adjudicate a capsule</source>
-            <translation>Kapsel entscheiden</translation>
-        </message>
-        <message>
             <source>All files (*)</source>
             <translation>Alle Dateien (*)</translation>
         </message>
@@ -1943,14 +1950,6 @@
             <translation>Counterfoil-Datendateien (*.cfdata);;Alle Dateien (*)</translation>
         </message>
         <message>
-            <source>Delivered weights</source>
-            <translation>Gelieferte Gewichte</translation>
-        </message>
-        <message>
-            <source>Dispute capsules (*.cfoil *.age);;All files (*)</source>
-            <translation>Streitfallkapseln (*.cfoil *.age);;Alle Dateien (*)</translation>
-        </message>
-        <message>
             <source>Dispute capsules (*.cfoil)</source>
             <translation>Streitfallkapseln (*.cfoil)</translation>
         </message>
@@ -1963,16 +1962,8 @@
             <translation>Ohne Unterschrift fortfahren</translation>
         </message>
         <message>
-            <source>Open a run</source>
-            <translation>Lauf öffnen</translation>
-        </message>
-        <message>
-            <source>Open a verdict</source>
-            <translation>Urteil öffnen</translation>
-        </message>
-        <message>
-            <source>Open what you were given</source>
-            <translation>Erhaltenes öffnen</translation>
+            <source>Open</source>
+            <translation>Öffnen</translation>
         </message>
         <message>
             <source>Open without signing</source>
@@ -1997,18 +1988,6 @@
         <message>
             <source>The result of {0} is not signed: {1}.</source>
             <translation>Das Ergebnis von {0} ist nicht unterschrieben: {1}.</translation>
-        </message>
-        <message>
-            <source>The run that the weights should come from</source>
-            <translation>Der Lauf, aus dem die Gewichte stammen sollen</translation>
-        </message>
-        <message>
-            <source>Verdicts (*.json);;All files (*)</source>
-            <translation>Urteile (*.json);;Alle Dateien (*)</translation>
-        </message>
-        <message>
-            <source>Weights (*.safetensors);;All files (*)</source>
-            <translation>Gewichte (*.safetensors);;Alle Dateien (*)</translation>
         </message>
     </context>
     <context>
@@ -2568,6 +2547,69 @@
         </message>
     </context>
     <context>
+        <name>JobDialog</name>
+        <message>
+            <source>Being done</source>
+            <translation>In Arbeit</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
+            <source>Done</source>
+            <translation>Erledigt</translation>
+        </message>
+        <message>
+            <source>Needed: {0}.</source>
+            <translation>Erforderlich: {0}.</translation>
+        </message>
+        <message>
+            <source>Not done</source>
+            <translation>Nicht erledigt</translation>
+        </message>
+        <message>
+            <source>Passphrase</source>
+            <translation>Passwort</translation>
+        </message>
+        <message>
+            <source>Passphrase of the key</source>
+            <translation>Passphrase des Schlüssels</translation>
+        </message>
+        <message>
+            <source>Progress of the job</source>
+            <translation>Fortschritt der Arbeit</translation>
+        </message>
+        <message>
+            <source>Show in &amp;folder</source>
+            <translation>Im &amp;Ordner zeigen</translation>
+        </message>
+        <message>
+            <source>The command ended with {0}: what it says is below.</source>
+            <translation>Der Befehl endete mit {0}: Was er sagt, steht unten.</translation>
+        </message>
+        <message>
+            <source>The job</source>
+            <translation>Die Arbeit</translation>
+        </message>
+        <message>
+            <source>What is written</source>
+            <translation>Was geschrieben wird</translation>
+        </message>
+        <message>
+            <source>What the command said</source>
+            <translation>Was der Befehl gesagt hat</translation>
+        </message>
+        <message>
+            <source>Written: {0}</source>
+            <translation>Geschrieben: {0}</translation>
+        </message>
+        <message>
+            <source>empty if the key has none</source>
+            <translation>leer, wenn der Schlüssel keines hat</translation>
+        </message>
+    </context>
+    <context>
         <name>JudgesField</name>
         <message>
             <source>&amp;Add a judge's key…</source>
@@ -3057,8 +3099,8 @@
             <translation>Warum sie nicht zählt</translation>
         </message>
         <message>
-            <source>You know no auditor's key, so no verdict counts: add one under File, Keys.</source>
-            <translation>Sie kennen keinen Schlüssel eines Prüfers, also zählt kein Urteil: Nehmen Sie einen unter Datei, Schlüssel auf.</translation>
+            <source>You know no auditor's key, so no verdict counts: add one under Keys, Keys.</source>
+            <translation>Sie kennen keinen Schlüssel eines Prüfers, deshalb zählt kein Urteil: Fügen Sie einen unter Schlüssel, Schlüssel hinzu.</translation>
         </message>
         <message>
             <source>disputed</source>
@@ -3363,12 +3405,12 @@
     <context>
         <name>LookupDesk</name>
         <message>
-            <source>&amp;Ledger of verdicts…</source>
-            <translation>&amp;Verzeichnis der Urteile…</translation>
-        </message>
-        <message>
             <source>Find a &amp;hash or weights…</source>
             <translation>Hash oder Gewichte &amp;suchen…</translation>
+        </message>
+        <message>
+            <source>Led&amp;ger of verdicts…</source>
+            <translation>&amp;Verzeichnis der Urteile…</translation>
         </message>
         <message>
             <source>Say which step of the open run holds a hash or a file of weights; nothing is replayed</source>
@@ -3497,6 +3539,10 @@
             <translation>{0} wird gerade nachgerechnet.</translation>
         </message>
         <message>
+            <source>Change between the last two runs</source>
+            <translation>Zwischen den letzten beiden Läufen wechseln</translation>
+        </message>
+        <message>
             <source>Chec&amp;ks</source>
             <translation>Prüf&amp;ungen</translation>
         </message>
@@ -3585,6 +3631,10 @@
             <translation>Gerechnet wird auf {0}: Die Dateien liegen auf jenem Rechner, die Schlüssel hier.</translation>
         </message>
         <message>
+            <source>The run that was open before</source>
+            <translation>Der Lauf, der davor offen war</translation>
+        </message>
+        <message>
             <source>Written: {0}</source>
             <translation>Geschrieben: {0}</translation>
         </message>
@@ -3596,16 +3646,12 @@
     <context>
         <name>Menus</name>
         <message>
-            <source>&amp;Compare</source>
-            <translation>&amp;Vergleichen</translation>
-        </message>
-        <message>
-            <source>&amp;Dark</source>
-            <translation>&amp;Dunkel</translation>
-        </message>
-        <message>
             <source>&amp;Device</source>
             <translation>&amp;Gerät</translation>
+        </message>
+        <message>
+            <source>&amp;Edit</source>
+            <translation>&amp;Bearbeiten</translation>
         </message>
         <message>
             <source>&amp;File</source>
@@ -3616,40 +3662,40 @@
             <translation>&amp;Hilfe</translation>
         </message>
         <message>
-            <source>&amp;Light</source>
-            <translation>&amp;Hell</translation>
+            <source>&amp;Keys</source>
+            <translation>&amp;Schlüssel</translation>
         </message>
         <message>
-            <source>&amp;Queue</source>
-            <translation>&amp;Warteschlange</translation>
-        </message>
-        <message>
-            <source>&amp;Replay</source>
-            <translation>&amp;Nachrechnen</translation>
-        </message>
-        <message>
-            <source>&amp;Steps</source>
-            <translation>&amp;Schritte</translation>
-        </message>
-        <message>
-            <source>&amp;Theme</source>
-            <translation>&amp;Farben</translation>
-        </message>
-        <message>
-            <source>&amp;Train</source>
-            <translation>&amp;Trainieren</translation>
+            <source>&amp;Tools</source>
+            <translation>&amp;Werkzeuge</translation>
         </message>
         <message>
             <source>&amp;View</source>
             <translation>&amp;Ansicht</translation>
         </message>
         <message>
-            <source>Like the &amp;system</source>
-            <translation>Wie das &amp;System</translation>
-        </message>
-        <message>
             <source>Open &amp;recent</source>
             <translation>&amp;Zuletzt geöffnet</translation>
+        </message>
+        <message>
+            <source>Plots</source>
+            <translation>Kurven</translation>
+        </message>
+        <message>
+            <source>Queue</source>
+            <translation>Warteschlange</translation>
+        </message>
+        <message>
+            <source>Replay</source>
+            <translation>Nachrechnung</translation>
+        </message>
+        <message>
+            <source>Steps</source>
+            <translation>Schritte</translation>
+        </message>
+        <message>
+            <source>Window</source>
+            <translation>Fenster</translation>
         </message>
     </context>
     <context>
@@ -3879,10 +3925,33 @@
         </message>
     </context>
     <context>
+        <name>OptionFields</name>
+        <message>
+            <source>Choose: {0}</source>
+            <translation>Auswählen: {0}</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>Wählen…</translation>
+        </message>
+        <message>
+            <source>as the command decides</source>
+            <translation>wie der Befehl entscheidet</translation>
+        </message>
+        <message>
+            <source>module:function</source>
+            <translation>Modul:Funktion</translation>
+        </message>
+        <message>
+            <source>needed</source>
+            <translation>erforderlich</translation>
+        </message>
+    </context>
+    <context>
         <name>OrderDesk</name>
         <message>
-            <source>&amp;Order a training…</source>
-            <translation>Training &amp;bestellen…</translation>
+            <source>Order a &amp;training…</source>
+            <translation>&amp;Training bestellen…</translation>
         </message>
         <message>
             <source>Print the card</source>
@@ -3907,29 +3976,6 @@
         <message>
             <source>The order is saved: {0}</source>
             <translation>Der Auftrag ist gespeichert: {0}</translation>
-        </message>
-    </context>
-    <context>
-        <name>OrderFields</name>
-        <message>
-            <source>Choose: {0}</source>
-            <translation>Auswählen: {0}</translation>
-        </message>
-        <message>
-            <source>Choose…</source>
-            <translation>Wählen…</translation>
-        </message>
-        <message>
-            <source>as the command decides</source>
-            <translation>wie der Befehl entscheidet</translation>
-        </message>
-        <message>
-            <source>module:function</source>
-            <translation>Modul:Funktion</translation>
-        </message>
-        <message>
-            <source>needed</source>
-            <translation>erforderlich</translation>
         </message>
     </context>
     <context>
@@ -4036,6 +4082,60 @@
         <message>
             <source>What fits</source>
             <translation>Was passt</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlaceDesk</name>
+        <message>
+            <source>&amp;Connect</source>
+            <translation>&amp;Verbinden</translation>
+        </message>
+        <message>
+            <source>&amp;Open</source>
+            <translation>Ö&amp;ffnen</translation>
+        </message>
+        <message>
+            <source>A machine that ssh reaches without a password, and on which Counterfoil of this version is installed. A window of its own opens: its files are those of that machine, your keys stay here.</source>
+            <translation>Ein Rechner, den ssh ohne Passwort erreicht und auf dem Counterfoil in dieser Version installiert ist. Ein eigenes Fenster geht auf: Seine Dateien sind die jenes Rechners, Ihre Schlüssel bleiben hier.</translation>
+        </message>
+        <message>
+            <source>Connect to mac&amp;hine…</source>
+            <translation>Mit &amp;Rechner verbinden…</translation>
+        </message>
+        <message>
+            <source>Connect to machine</source>
+            <translation>Mit Rechner verbinden</translation>
+        </message>
+        <message>
+            <source>Copy a file from a web server or an object store, and open it</source>
+            <translation>Eine Datei von einem Webserver oder einem Objektspeicher kopieren und öffnen</translation>
+        </message>
+        <message>
+            <source>Open &amp;address…</source>
+            <translation>A&amp;dresse öffnen…</translation>
+        </message>
+        <message>
+            <source>Open a window whose engine works on another machine, which has the files</source>
+            <translation>Ein Fenster öffnen, das auf einem anderen Rechner arbeiten lässt, der die Dateien hat</translation>
+        </message>
+        <message>
+            <source>Open address</source>
+            <translation>Adresse öffnen</translation>
+        </message>
+        <message>
+            <source>The address of a file: https://, http:// or s3://. It is copied into {0}, and then opened as any file is.</source>
+            <translation>Die Adresse einer Datei: https://, http:// oder s3://. Sie wird nach {0} kopiert und dann wie jede Datei geöffnet.</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlaceDialog</name>
+        <message>
+            <source>Progress</source>
+            <translation>Fortschritt</translation>
+        </message>
+        <message>
+            <source>What came of it</source>
+            <translation>Was daraus wurde</translation>
         </message>
     </context>
     <context>
@@ -4754,12 +4854,12 @@ Lauf zu finden</translation>
     <context>
         <name>RecordingDesk</name>
         <message>
-            <source>&amp;Record or follow…</source>
-            <translation>&amp;Aufzeichnen oder verfolgen…</translation>
-        </message>
-        <message>
             <source>Record a run of an order, or follow a recording and replay it while it is made</source>
             <translation>Einen Lauf eines Auftrags aufzeichnen, oder eine Aufzeichnung verfolgen und nachrechnen, während sie entsteht</translation>
+        </message>
+        <message>
+            <source>Record or &amp;follow…</source>
+            <translation>&amp;Aufzeichnen oder verfolgen…</translation>
         </message>
         <message>
             <source>The folder that is handed over</source>
@@ -5915,6 +6015,10 @@ Lauf zu finden</translation>
         <message>
             <source>Left and right arrow keys choose a step, Home and End the first and last</source>
             <translation>Die Pfeiltasten links und rechts wählen einen Schritt, Pos1 und Ende den ersten und den letzten</translation>
+        </message>
+        <message>
+            <source>Step {0} of {1}: {2}</source>
+            <translation>Schritt {0} von {1}: {2}</translation>
         </message>
         <message>
             <source>Step {0}: {1}</source>
@@ -7544,6 +7648,10 @@ Lauf zu finden</translation>
             <translation>Ein Schritt von {0} Zeilen lässt sich nicht in {1} gleiche Anteile teilen.</translation>
         </message>
         <message>
+            <source>A step whose state is stored.</source>
+            <translation>Ein Schritt, dessen Zustand gespeichert ist.</translation>
+        </message>
+        <message>
             <source>A sum has {0:,} terms; at most {1:,} can be added exactly.</source>
             <translation>Eine Summe hat {0:,} Terme; höchstens {1:,} lassen sich exakt addieren.</translation>
         </message>
@@ -7582,6 +7690,10 @@ Lauf zu finden</translation>
         <message>
             <source>A verdict cannot stand in its own place.</source>
             <translation>Ein Urteil kann nicht an seine eigene Stelle treten.</translation>
+        </message>
+        <message>
+            <source>A verdict on one of the runs: each in which a snapshot is found must have one then. Can be given several times.</source>
+            <translation>Ein Urteil über einen der Läufe: Dann muss jeder eines haben, in dem eine Momentaufnahme gefunden wird. Kann mehrmals angegeben werden.</translation>
         </message>
         <message>
             <source>A verdict takes the run: audit it when it is made.</source>
@@ -7716,6 +7828,10 @@ Lauf zu finden</translation>
             <translation>Ein Auftrag mit Anteilen legt den Zustand nach jedem Schritt fest: commit_every ist 1.</translation>
         </message>
         <message>
+            <source>An order, a .cfoil file.</source>
+            <translation>Ein Auftrag, eine .cfoil-Datei.</translation>
+        </message>
+        <message>
             <source>An unfinished recording of this run lies in {0}.</source>
             <translation>In {0} liegt eine unfertige Aufzeichnung dieses Laufs.</translation>
         </message>
@@ -7730,6 +7846,14 @@ Lauf zu finden</translation>
         <message>
             <source>Any file; the model learns its bytes, or its tokens.</source>
             <translation>Irgendeine Datei; das Modell lernt ihre Bytes oder ihre Tokens.</translation>
+        </message>
+        <message>
+            <source>Anyone: check the log of a witness, find the step of every snapshot, and name those that belong to no run.</source>
+            <translation>Jeder: das Protokoll eines Zeugen prüfen, den Schritt jeder Momentaufnahme finden und die nennen, die zu keinem Lauf gehören.</translation>
+        </message>
+        <message>
+            <source>Anyone: check who signed a statement, compare it with what it is about, and show what it says.</source>
+            <translation>Jeder: prüfen, wer eine Aussage unterschrieben hat, sie mit dem vergleichen, wovon sie handelt, und zeigen, was sie sagt.</translation>
         </message>
         <message>
             <source>Arguments of the script itself.</source>
@@ -7900,6 +8024,14 @@ Lauf zu finden</translation>
             <translation>Prüfen Sie ohne die Angaben, und sehen Sie sich diese für sich an.</translation>
         </message>
         <message>
+            <source>Auditor: give a verdict on a run that was replayed in parts on your own machines.</source>
+            <translation>Prüfer: ein Urteil über einen Lauf geben, der in Teilen auf eigenen Rechnern nachgerechnet wurde.</translation>
+        </message>
+        <message>
+            <source>Auditor: take back a verdict, for good or for another one.</source>
+            <translation>Prüfer: ein Urteil zurücknehmen, endgültig oder zugunsten eines anderen.</translation>
+        </message>
+        <message>
             <source>Begin another log.</source>
             <translation>Beginnen Sie ein anderes Protokoll.</translation>
         </message>
@@ -8054,6 +8186,14 @@ Lauf zu finden</translation>
         <message>
             <source>Chunk {0} of tensor {1} has the wrong length.</source>
             <translation>Das Stück {0} des Tensors {1} hat die falsche Länge.</translation>
+        </message>
+        <message>
+            <source>Client: measure how far other hardware would differ on an order, and set its margins by that.</source>
+            <translation>Auftraggeber: messen, wie weit andere Hardware bei einem Auftrag abwiche, und seine Toleranzen danach setzen.</translation>
+        </message>
+        <message>
+            <source>Client: sign an order, so that a run of it shows who ordered it.</source>
+            <translation>Auftraggeber: einen Auftrag unterschreiben, damit ein Lauf davon zeigt, wer ihn erteilt hat.</translation>
         </message>
         <message>
             <source>Close other programs, and try again.</source>
@@ -8288,6 +8428,10 @@ Lauf zu finden</translation>
             <translation>Von Schritt {0} bis Schritt {1} bewegt das beauftragte Training diesen Tensor um {2:.3g} (euklidische Norm). Der des Trainers liegt {3:.3g} davon entfernt: {4:.3g} % dieses Wegs.</translation>
         </message>
         <message>
+            <source>From when on, such as 2026-01-31T12:00:00Z.</source>
+            <translation>Ab wann, etwa 2026-01-31T12:00:00Z.</translation>
+        </message>
+        <message>
             <source>Gave up after {0:.0f} seconds of waiting for {1}.</source>
             <translation>Nach {0:.0f} Sekunden Warten aufgegeben: {1}.</translation>
         </message>
@@ -8516,6 +8660,10 @@ Lauf zu finden</translation>
             <translation>So viele Schritte des Auftrags mit dem Skript vergleichen, bei --script: Es läuft, wie es ist, und jeder Schritt wird von seinem Zustand aus ausgeführt. 0 vergleicht nichts, und überall, wo der Auftrag gezeigt wird, steht das dabei.</translation>
         </message>
         <message>
+            <source>How many of the segments that others replayed, drawn at random, are replayed here too.</source>
+            <translation>Wie viele der Segmente, die andere nachgerechnet haben, zufällig gezogen auch hier nachgerechnet werden.</translation>
+        </message>
+        <message>
             <source>How often each row is seen.</source>
             <translation>Wie oft jede Zeile gesehen wird.</translation>
         </message>
@@ -8530,6 +8678,10 @@ Lauf zu finden</translation>
         <message>
             <source>How operators compute.</source>
             <translation>Wie Operatoren rechnen.</translation>
+        </message>
+        <message>
+            <source>How the data were made, in a sentence or more.</source>
+            <translation>Wie die Daten entstanden sind, in einem Satz oder mehreren.</translation>
         </message>
         <message>
             <source>How the learning rate goes on after the warm-up.</source>
@@ -8814,6 +8966,10 @@ Lauf zu finden</translation>
         <message>
             <source>Kernels for CUDA are interpreted, which takes far longer. Unset it.</source>
             <translation>Kernel für CUDA werden interpretiert, was viel länger dauert. Entfernen Sie die Variable.</translation>
+        </message>
+        <message>
+            <source>Key ids, 64 hexadecimal digits, or public key files, .pub.pem.</source>
+            <translation>Schlüsselkennungen, 64 hexadezimale Ziffern, oder Dateien öffentlicher Schlüssel, .pub.pem.</translation>
         </message>
         <message>
             <source>Keys in hardware need the package python-pkcs11.</source>
@@ -9352,6 +9508,10 @@ Lauf zu finden</translation>
             <translation>Bewiesene Toleranzen folgen aus dem Programm; für einzelne Operatoren darf keine gesetzt werden.</translation>
         </message>
         <message>
+            <source>Public key of an auditor, to check verdicts with. Can be given several times.</source>
+            <translation>Öffentlicher Schlüssel eines Prüfers, um Urteile zu prüfen. Kann mehrmals angegeben werden.</translation>
+        </message>
+        <message>
             <source>Public weights to start from, a .safetensors file.</source>
             <translation>Veröffentlichte Gewichte, mit denen begonnen wird, eine .safetensors-Datei.</translation>
         </message>
@@ -9512,6 +9672,10 @@ Lauf zu finden</translation>
             <translation>Den Code bei --from noch einmal in einem anderen Prozess ausführen, während der erste Schritt ausprobiert wird: Ein Schritt, der etwa von der Reihenfolge einer Menge abhängt, ist dort ein anderes Programm. --no-second-look für Code, der nicht zweimal laufen darf.</translation>
         </message>
         <message>
+            <source>Runs, .cfoil files.</source>
+            <translation>Läufe, .cfoil-Dateien.</translation>
+        </message>
+        <message>
             <source>SHA-256 of states</source>
             <translation>SHA-256 von Zuständen</translation>
         </message>
@@ -9644,6 +9808,10 @@ Lauf zu finden</translation>
             <translation>Einige Werte liegen so nahe an einer Mitte, dass Hardware sie verschieden rundet; sie zur anderen Seite zu runden führt aber nicht zu dem, was der Trainer unterschrieben hat.</translation>
         </message>
         <message>
+            <source>Somebody else has the key, or may have it: nothing counts that it ever signed.</source>
+            <translation>Jemand anderes hat den Schlüssel oder könnte ihn haben: Nichts zählt, was er je unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>Something in {0} is a second name for another object, which is not allowed.</source>
             <translation>Etwas in {0} ist ein zweiter Name für ein anderes Objekt, was nicht erlaubt ist.</translation>
         </message>
@@ -9742,6 +9910,10 @@ Lauf zu finden</translation>
         <message>
             <source>Steps that could not be judged for it: {0}.</source>
             <translation>Schritte, die deshalb nicht beurteilt werden konnten: {0}.</translation>
+        </message>
+        <message>
+            <source>Steps to measure, from the first.</source>
+            <translation>Schritte, die gemessen werden, vom ersten an.</translation>
         </message>
         <message>
             <source>Stopped; nothing was concluded.</source>
@@ -9908,6 +10080,14 @@ Lauf zu finden</translation>
             <translation>Der Rechner des Prüfers hat seinen Selbsttest nicht bestanden.</translation>
         </message>
         <message>
+            <source>The auditor's public key, a .pub.pem file.</source>
+            <translation>Der öffentliche Schlüssel des Prüfers, eine .pub.pem-Datei.</translation>
+        </message>
+        <message>
+            <source>The average of the weights, which the order asks for, in place of them.</source>
+            <translation>Der Mittelwert der Gewichte, den der Auftrag verlangt, an ihrer Stelle.</translation>
+        </message>
+        <message>
             <source>The bundle is an order that has not been run.</source>
             <translation>Das Bündel ist ein Auftrag, der nicht ausgeführt wurde.</translation>
         </message>
@@ -10062,6 +10242,10 @@ Lauf zu finden</translation>
         <message>
             <source>The data array {0} in {1} is {2} of shape {3}; the order says {4} of shape {5}.</source>
             <translation>Das Datenfeld {0} in {1} ist {2} mit der Form {3}; der Auftrag sagt {4} mit der Form {5}.</translation>
+        </message>
+        <message>
+            <source>The data file (.cfdata), for an order that keeps its data outside. It is checked against the order.</source>
+            <translation>Die Datendatei (.cfdata), für einen Auftrag, der seine Daten außerhalb hat. Sie wird mit dem Auftrag verglichen.</translation>
         </message>
         <message>
             <source>The data file is checked.</source>
@@ -10260,8 +10444,16 @@ Lauf zu finden</translation>
             <translation>Die Datei mit Zeilenbeweisen ist kein kanonisches JSON.</translation>
         </message>
         <message>
+            <source>The file of weights with which the data were made; its SHA-256 is named.</source>
+            <translation>Die Datei der Gewichte, mit denen die Daten gemacht wurden; ihr SHA-256 wird genannt.</translation>
+        </message>
+        <message>
             <source>The file says that the rounding log of step {0} has {1} entries, and the log itself, which the trainer signed, has {2}. Nobody signed that number: the file was altered or damaged, or was not recorded by Counterfoil.</source>
             <translation>Die Datei sagt, das Rundungsprotokoll von Schritt {0} habe {1} Einträge, und das Protokoll selbst, das der Trainer unterschrieben hat, hat {2}. Diese Zahl hat niemand unterschrieben: Die Datei wurde verändert oder beschädigt oder nicht von Counterfoil aufgezeichnet.</translation>
+        </message>
+        <message>
+            <source>The file to write.</source>
+            <translation>Die Datei, die geschrieben wird.</translation>
         </message>
         <message>
             <source>The file was damaged or altered after it was signed, or the trainer signed another state than it stored.</source>
@@ -10348,12 +10540,20 @@ Lauf zu finden</translation>
             <translation>Es bleibt bei mindestens {0} Segmenten: Eine gute Vergangenheit kann für einen einzigen schlechten Lauf angespart sein.</translation>
         </message>
         <message>
+            <source>The folder for model.safetensors.</source>
+            <translation>Der Ordner für model.safetensors.</translation>
+        </message>
+        <message>
             <source>The folder of the verdict cannot be searched for statements about it: {0}.</source>
             <translation>Der Ordner des Urteils lässt sich nicht nach Erklärungen dazu durchsuchen: {0}.</translation>
         </message>
         <message>
             <source>The folder of the verdict holds {0} such files; only the first {1} were looked at for statements about it.</source>
             <translation>Der Ordner des Urteils enthält {0} solche Dateien; nur in den ersten {1} wurde nach Erklärungen dazu gesucht.</translation>
+        </message>
+        <message>
+            <source>The folder to write into.</source>
+            <translation>Der Ordner, in den geschrieben wird.</translation>
         </message>
         <message>
             <source>The folder {0} cannot be looked through: {1}.</source>
@@ -10600,8 +10800,16 @@ Lauf zu finden</translation>
             <translation>Die Liste widerrufener Schlüssel {0} ist beschädigt oder wurde ausgetauscht: {1}</translation>
         </message>
         <message>
+            <source>The list so far, signed with the same key, to go on from.</source>
+            <translation>Die bisherige Liste, mit demselben Schlüssel unterschrieben, die fortgesetzt wird.</translation>
+        </message>
+        <message>
             <source>The log of a step that differs belongs to other values.</source>
             <translation>Das Protokoll eines abweichenden Schritts gehört zu anderen Werten.</translation>
+        </message>
+        <message>
+            <source>The log of a witness.</source>
+            <translation>Das Protokoll eines Zeugen.</translation>
         </message>
         <message>
             <source>The loss is infinite or not a number.</source>
@@ -10764,6 +10972,10 @@ Lauf zu finden</translation>
             <translation>Die Operatoren ohne Schranke im Urteil sind keine geordnete Liste von Namen.</translation>
         </message>
         <message>
+            <source>The order as you, the client, kept it. Without it the order is taken from the run itself, and nobody knows whether it is what was ordered.</source>
+            <translation>Der Auftrag, wie Sie als Auftraggeber ihn aufbewahrt haben. Ohne ihn wird der Auftrag aus dem Lauf selbst genommen, und niemand weiß, ob er ist, was beauftragt wurde.</translation>
+        </message>
+        <message>
             <source>The order combines its shares in a way that this Counterfoil does not know.</source>
             <translation>Der Auftrag führt seine Anteile auf eine Weise zusammen, die dieses Counterfoil nicht kennt.</translation>
         </message>
@@ -10860,6 +11072,10 @@ Lauf zu finden</translation>
             <translation>Der Startwert des Auftrags ist keine ganze Zahl in 0 bis 2^64 - 1.</translation>
         </message>
         <message>
+            <source>The order, or a run of it: a .cfoil file.</source>
+            <translation>Der Auftrag, oder ein Lauf davon: eine .cfoil-Datei.</translation>
+        </message>
+        <message>
             <source>The others were right where they part from them; their other steps were not replayed.</source>
             <translation>Die anderen hatten dort recht, wo sie sich von ihnen trennen; ihre übrigen Schritte wurden nicht nachgerechnet.</translation>
         </message>
@@ -10878,6 +11094,10 @@ Lauf zu finden</translation>
         <message>
             <source>The parts disagree on segment {0}, so it is replayed here.</source>
             <translation>Über Segment {0} sind die Teile uneins; deshalb wird es hier nachgerechnet.</translation>
+        </message>
+        <message>
+            <source>The parts, from 'counterfoil audit --partial'.</source>
+            <translation>Die Teile, von 'counterfoil audit --partial'.</translation>
         </message>
         <message>
             <source>The party with the key {0} signed that it added something else than its share gave.</source>
@@ -11096,8 +11316,20 @@ Lauf zu finden</translation>
             <translation>Mit diesem öffentlichen Schlüssel kann nicht nur sein Besitzer unterschreiben: Er ist ein Punkt kleiner Ordnung oder nicht in seiner einzigen Kodierung.</translation>
         </message>
         <message>
+            <source>The public key of the witness, a .pub.pem file.</source>
+            <translation>Der öffentliche Schlüssel des Zeugen, eine .pub.pem-Datei.</translation>
+        </message>
+        <message>
+            <source>The public key of whoever must have signed it, a .pub.pem file. Verdicts and releases name none; of others the key that they name is taken without it.</source>
+            <translation>Der öffentliche Schlüssel dessen, der sie unterschrieben haben muss, eine .pub.pem-Datei. Urteile und Veröffentlichungen nennen keinen; bei anderen wird ohne ihn der genommen, den sie nennen.</translation>
+        </message>
+        <message>
             <source>The public key on the token {0} is not that of the private one.</source>
             <translation>Der öffentliche Schlüssel auf dem Token {0} ist nicht der des privaten.</translation>
+        </message>
+        <message>
+            <source>The public key that signed the verdict, if it is not yours.</source>
+            <translation>Der öffentliche Schlüssel, der das Urteil unterschrieben hat, wenn es nicht Ihrer ist.</translation>
         </message>
         <message>
             <source>The randomness in {0} is not that of its signature.</source>
@@ -11540,6 +11772,10 @@ Lauf zu finden</translation>
             <translation>Die Erklärung {0} ist beschädigt: {1}</translation>
         </message>
         <message>
+            <source>The statement, a .json file.</source>
+            <translation>Die Aussage, eine .json-Datei.</translation>
+        </message>
+        <message>
             <source>The steps before it that were replayed are right.</source>
             <translation>Die nachgerechneten Schritte davor stimmen.</translation>
         </message>
@@ -11692,8 +11928,20 @@ Lauf zu finden</translation>
             <translation>Der Schlüssel des Trainers wurde dem Lauf selbst entnommen; wer trainiert hat, ist also offen.</translation>
         </message>
         <message>
+            <source>The trainer's public key (.pub.pem), if you know it. Without it the key that the run names is used.</source>
+            <translation>Der öffentliche Schlüssel des Trainers (.pub.pem), wenn Sie ihn kennen. Ohne ihn wird der genommen, den der Lauf nennt.</translation>
+        </message>
+        <message>
+            <source>The trainer's public key, which must have signed the run; unless given, that which the run names.</source>
+            <translation>Der öffentliche Schlüssel des Trainers, der den Lauf unterschrieben haben muss; ohne Angabe der, den der Lauf nennt.</translation>
+        </message>
+        <message>
             <source>The trainer's record of step {0} is not the one that the ordered step gives: replayed from {1}, it gives other values than the trainer signed (in {2}).</source>
             <translation>Die Aufzeichnung des Trainers von Schritt {0} ist nicht die, die der bestellte Schritt ergibt: Von {1} aus nachgerechnet ergibt er andere Werte, als der Trainer unterschrieben hat (in {2}).</translation>
+        </message>
+        <message>
+            <source>The trainer's run, a .cfoil file.</source>
+            <translation>Der Lauf des Trainers, eine .cfoil-Datei.</translation>
         </message>
         <message>
             <source>The trainer's signature binds the trainer to its record of that very step, so the dispute can be settled by anybody who repeats this one step.</source>
@@ -11814,6 +12062,10 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict states another probability than its sample has.</source>
             <translation>Das Urteil nennt eine andere Wahrscheinlichkeit, als seine Stichprobe hat.</translation>
+        </message>
+        <message>
+            <source>The verdict that stands in its place, signed with the same key.</source>
+            <translation>Das Urteil, das an seine Stelle tritt, mit demselben Schlüssel unterschrieben.</translation>
         </message>
         <message>
             <source>The verdict was not made by Counterfoil.</source>
@@ -11990,6 +12242,14 @@ Lauf zu finden</translation>
         <message>
             <source>The verdict's {0} are not ranges of 1 to {1}.</source>
             <translation>Im Urteil keine Bereiche von 1 bis {1}: {0}.</translation>
+        </message>
+        <message>
+            <source>The verdict, a .json file.</source>
+            <translation>Das Urteil, eine .json-Datei.</translation>
+        </message>
+        <message>
+            <source>The verdict, or adjudication, on your run: a .json file.</source>
+            <translation>Das Urteil oder der Schiedsspruch über Ihren Lauf: eine .json-Datei.</translation>
         </message>
         <message>
             <source>The weight {0} has two adapters, and which of them was merged is not known.</source>
@@ -12376,6 +12636,10 @@ Lauf zu finden</translation>
             <translation>Trainer</translation>
         </message>
         <message>
+            <source>Trainer: answer a verdict on your run, with the key that signed the run.</source>
+            <translation>Trainer: auf ein Urteil über den eigenen Lauf antworten, mit dem Schlüssel, der den Lauf unterschrieben hat.</translation>
+        </message>
+        <message>
             <source>Training steps.</source>
             <translation>Trainingsschritte.</translation>
         </message>
@@ -12572,6 +12836,10 @@ Lauf zu finden</translation>
             <translation>Was unterschrieben ist, ist etwas anderes: verlangt war: {0}.</translation>
         </message>
         <message>
+            <source>What it is about, to compare it with: of a verdict the bundle, of facts and rows the run, of a note the order, of rules the rules and the run, of a withdrawal or reply the verdict, of a release its files.</source>
+            <translation>Wovon sie handelt, zum Vergleich: bei einem Urteil das Bündel, bei Angaben und Zeilen der Lauf, bei einem Vermerk der Auftrag, bei Regeln die Regeln und der Lauf, bei einem Widerruf oder einer Erwiderung das Urteil, bei einer Veröffentlichung ihre Dateien.</translation>
+        </message>
+        <message>
             <source>What share {0} of step {1} gave is not what the ordered step gives.</source>
             <translation>Was Anteil {0} von Schritt {1} ergab, ist nicht, was der bestellte Schritt ergibt.</translation>
         </message>
@@ -12648,6 +12916,10 @@ Lauf zu finden</translation>
             <translation>Was aufgezeichnet ist, wird geprüft.</translation>
         </message>
         <message>
+            <source>What you say to it.</source>
+            <translation>Was Sie dazu sagen.</translation>
+        </message>
+        <message>
             <source>What {0} holds is too long for a passphrase.</source>
             <translation>Was in {0} steht, ist zu lang für ein Passwort.</translation>
         </message>
@@ -12664,6 +12936,10 @@ Lauf zu finden</translation>
             <translation>Wo die Läufe auseinandergehen, hat jeder mit seinem eigenen Rundungsprotokoll recht: Ihre Hardware rundete einen Wert verschieden. Von da an sind es verschiedene Läufe, und jeder spätere Schritt beider ist, was beauftragt war; prüfen Sie jeden für sich.</translation>
         </message>
         <message>
+            <source>Where to compute: cpu, cuda:0, cuda:1, ...</source>
+            <translation>Wo gerechnet wird: cpu, cuda:0, cuda:1, ...</translation>
+        </message>
+        <message>
             <source>Whether the model is the one that was ordered cannot be checked.</source>
             <translation>Ob das Modell das bestellte ist, kann nicht geprüft werden.</translation>
         </message>
@@ -12672,8 +12948,16 @@ Lauf zu finden</translation>
             <translation>Welches Netz: 11, 21 oder 24 Millionen Parameter.</translation>
         </message>
         <message>
+            <source>Whoever answers for keys: sign a list of those that no longer count.</source>
+            <translation>Wer für Schlüssel einsteht: eine Liste derer unterschreiben, die nicht mehr zählen.</translation>
+        </message>
+        <message>
             <source>Whoever gets the capsule can read in it {0}.</source>
             <translation>Wer die Kapsel bekommt, kann darin lesen: {0}.</translation>
+        </message>
+        <message>
+            <source>Whoever made an order's data: sign a note that says how, for instance which model sampled them.</source>
+            <translation>Wer die Daten eines Auftrags gemacht hat: einen Vermerk unterschreiben, der sagt, wie, etwa welches Modell sie gezogen hat.</translation>
         </message>
         <message>
             <source>Whoever wrote this folder could have put a key of their own into it. Ask the auditor for the id of the key, by another way than the one on which this came. It must be:</source>
@@ -12682,6 +12966,14 @@ Lauf zu finden</translation>
         <message>
             <source>Whose key is it?</source>
             <translation>Wessen Schlüssel ist es?</translation>
+        </message>
+        <message>
+            <source>Why, in a sentence or more.</source>
+            <translation>Warum, in einem Satz oder mehreren.</translation>
+        </message>
+        <message>
+            <source>Why, in a sentence.</source>
+            <translation>Warum, in einem Satz.</translation>
         </message>
         <message>
             <source>Width of the model; a multiple of --heads.</source>
@@ -12724,12 +13016,36 @@ Lauf zu finden</translation>
             <translation>Helfer rechnen ganze Schritte nach, und einzelne Anteile sollen beurteilt werden.</translation>
         </message>
         <message>
+            <source>Write a VERIFIED verdict as in-toto's Simple Verification Result, signed, in a Sigstore bundle.</source>
+            <translation>Ein Urteil VERIFIED als Simple Verification Result von in-toto schreiben, unterschrieben, in einem Sigstore-Bündel.</translation>
+        </message>
+        <message>
             <source>Write a rule, such as steps = [1, 1000] under [hyperparameters]: docs/rules.md lists them.</source>
             <translation>Schreiben Sie eine Regel, etwa steps = [1, 1000] unter [hyperparameters]: docs/rules.md führt sie auf.</translation>
         </message>
         <message>
+            <source>Write a verdict as SLSA's Verification Summary, signed, in a Sigstore bundle.</source>
+            <translation>Ein Urteil als Verification Summary von SLSA schreiben, unterschrieben, in einem Sigstore-Bündel.</translation>
+        </message>
+        <message>
+            <source>Write https://, http:// or s3://, or ssh:// for a machine; a file here is opened by Open.</source>
+            <translation>Schreiben Sie https://, http:// oder s3://, oder ssh:// für einen Rechner; eine Datei hier wird mit Öffnen geöffnet.</translation>
+        </message>
+        <message>
             <source>Write ssh://host, ssh://user@host or ssh://user@host:port.</source>
             <translation>Schreiben Sie ssh://rechner, ssh://benutzer@rechner oder ssh://benutzer@rechner:port.</translation>
+        </message>
+        <message>
+            <source>Write the curves of a run for TensorBoard; needs the package tensorboard.</source>
+            <translation>Die Kurven eines Laufs für TensorBoard schreiben; braucht das Paket tensorboard.</translation>
+        </message>
+        <message>
+            <source>Write the curves of a run, loss, learning rate and size of the log, as a table.</source>
+            <translation>Die Kurven eines Laufs, Verlust, Lernrate und Größe des Protokolls, als Tabelle schreiben.</translation>
+        </message>
+        <message>
+            <source>Write the order with the measured margins to this file.</source>
+            <translation>Den Auftrag mit den gemessenen Toleranzen in diese Datei schreiben.</translation>
         </message>
         <message>
             <source>Write the row as the order has it: 'counterfoil inspect' shows dtype and shape of each array.</source>
@@ -12738,6 +13054,30 @@ Lauf zu finden</translation>
         <message>
             <source>Write the row with numpy.save, in C order, in dtype and shape as the order has it.</source>
             <translation>Schreiben Sie die Zeile mit numpy.save, in C-Reihenfolge, mit Typ und Form wie im Auftrag.</translation>
+        </message>
+        <message>
+            <source>Write the signed verdict to this file; needs --key.</source>
+            <translation>Das unterschriebene Urteil in diese Datei schreiben; braucht einen Schlüssel.</translation>
+        </message>
+        <message>
+            <source>Write the weights of a run as a safetensors file, with the names and dtypes of the client's module.</source>
+            <translation>Die Gewichte eines Laufs als safetensors-Datei schreiben, mit den Namen und Typen des Moduls des Auftraggebers.</translation>
+        </message>
+        <message>
+            <source>Write what a verdict says as a section for a model's card, in Markdown.</source>
+            <translation>Was ein Urteil sagt, als Abschnitt für die Karte eines Modells schreiben, in Markdown.</translation>
+        </message>
+        <message>
+            <source>Your order, a .cfoil file.</source>
+            <translation>Ihr Auftrag, eine .cfoil-Datei.</translation>
+        </message>
+        <message>
+            <source>Your private key, from 'counterfoil keygen', or the URI of one in hardware (pkcs11:...).</source>
+            <translation>Ihr privater Schlüssel, von 'counterfoil keygen', oder die URI eines Schlüssels in Hardware (pkcs11:...).</translation>
+        </message>
+        <message>
+            <source>Your verdict, a .json file.</source>
+            <translation>Ihr Urteil, eine .json-Datei.</translation>
         </message>
         <message>
             <source>a capsule</source>
@@ -13896,6 +14236,14 @@ Lauf zu finden</translation>
             <translation>nichts</translation>
         </message>
         <message>
+            <source>now</source>
+            <translation>jetzt</translation>
+        </message>
+        <message>
+            <source>only measure</source>
+            <translation>nur messen</translation>
+        </message>
+        <message>
             <source>order digest</source>
             <translation>Auftrags-Hash</translation>
         </message>
@@ -14060,6 +14408,10 @@ Lauf zu finden</translation>
             <translation>Quelle des Auftrags</translation>
         </message>
         <message>
+            <source>standard output</source>
+            <translation>Standardausgabe</translation>
+        </message>
+        <message>
             <source>state</source>
             <translation>Zustand</translation>
         </message>
@@ -14132,6 +14484,10 @@ Lauf zu finden</translation>
             <translation>das ist keine gewöhnliche Datei</translation>
         </message>
         <message>
+            <source>that of --key</source>
+            <translation>der des Schlüssels</translation>
+        </message>
+        <message>
             <source>the Philox generator</source>
             <translation>den Philox-Generator</translation>
         </message>
@@ -14182,6 +14538,10 @@ Lauf zu finden</translation>
         <message>
             <source>the comparison of an order with a script</source>
             <translation>den Vergleich eines Auftrags mit einem Skript</translation>
+        </message>
+        <message>
+            <source>the copy</source>
+            <translation>die Kopie</translation>
         </message>
         <message>
             <source>the data array {0}</source>
@@ -14264,6 +14624,10 @@ Lauf zu finden</translation>
             <translation>dem Schlüssel, den Sie angegeben haben</translation>
         </message>
         <message>
+            <source>the last</source>
+            <translation>der letzte</translation>
+        </message>
+        <message>
             <source>the list of a release</source>
             <translation>die Liste einer Veröffentlichung</translation>
         </message>
@@ -14310,6 +14674,10 @@ Lauf zu finden</translation>
         <message>
             <source>the order</source>
             <translation>der Auftrag</translation>
+        </message>
+        <message>
+            <source>the order itself, replaced whole</source>
+            <translation>der Auftrag selbst, ganz ersetzt</translation>
         </message>
         <message>
             <source>the part of an audit</source>
@@ -15136,6 +15504,10 @@ Lauf zu finden</translation>
             <translation>{0} ist keine TOML-Datei.</translation>
         </message>
         <message>
+            <source>{0} is no address.</source>
+            <translation>{0} ist keine Adresse.</translation>
+        </message>
+        <message>
             <source>{0} is no index of weights.</source>
             <translation>{0} ist kein Verzeichnis von Gewichten.</translation>
         </message>
@@ -15445,6 +15817,185 @@ Lauf zu finden</translation>
         <message>
             <source>trainer</source>
             <translation>vom Trainer</translation>
+        </message>
+    </context>
+    <context>
+        <name>job_words</name>
+        <message>
+            <source>&amp;Calibrate an order…</source>
+            <translation>Auftrag &amp;kalibrieren…</translation>
+        </message>
+        <message>
+            <source>&amp;Export for others…</source>
+            <translation>&amp;Exportieren für andere…</translation>
+        </message>
+        <message>
+            <source>&amp;Note on data…</source>
+            <translation>Vermerk zu &amp;Daten…</translation>
+        </message>
+        <message>
+            <source>&amp;Reply to a verdict…</source>
+            <translation>Auf Urteil &amp;erwidern…</translation>
+        </message>
+        <message>
+            <source>&amp;Sign an order…</source>
+            <translation>&amp;Auftrag unterschreiben…</translation>
+        </message>
+        <message>
+            <source>&amp;Withdraw a verdict…</source>
+            <translation>Urteil &amp;widerrufen…</translation>
+        </message>
+        <message>
+            <source>A verdict, as SLSA VSA</source>
+            <translation>Ein Urteil, als SLSA VSA</translation>
+        </message>
+        <message>
+            <source>A verdict, as in-toto SVR</source>
+            <translation>Ein Urteil, als in-toto SVR</translation>
+        </message>
+        <message>
+            <source>A verdict, for a model card</source>
+            <translation>Ein Urteil, für eine Modellkarte</translation>
+        </message>
+        <message>
+            <source>Auditor's public key</source>
+            <translation>Öffentlicher Schlüssel des Prüfers</translation>
+        </message>
+        <message>
+            <source>Auditors' public keys</source>
+            <translation>Öffentliche Schlüssel der Prüfer</translation>
+        </message>
+        <message>
+            <source>Check a w&amp;itness…</source>
+            <translation>Zeu&amp;gen prüfen…</translation>
+        </message>
+        <message>
+            <source>Curves, as a table</source>
+            <translation>Kurven, als Tabelle</translation>
+        </message>
+        <message>
+            <source>Curves, for TensorBoard</source>
+            <translation>Kurven, für TensorBoard</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>Gerät</translation>
+        </message>
+        <message>
+            <source>From when on</source>
+            <translation>Ab wann</translation>
+        </message>
+        <message>
+            <source>How they were made</source>
+            <translation>Wie sie entstanden</translation>
+        </message>
+        <message>
+            <source>Into the folder</source>
+            <translation>In den Ordner</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>Schlüssel</translation>
+        </message>
+        <message>
+            <source>Keys that no longer count</source>
+            <translation>Schlüssel, die nicht mehr zählen</translation>
+        </message>
+        <message>
+            <source>Log of the witness</source>
+            <translation>Protokoll des Zeugen</translation>
+        </message>
+        <message>
+            <source>Merge pa&amp;rts of a replay…</source>
+            <translation>&amp;Teile zusammenführen…</translation>
+        </message>
+        <message>
+            <source>Order</source>
+            <translation>Auftrag</translation>
+        </message>
+        <message>
+            <source>Parts</source>
+            <translation>Teile</translation>
+        </message>
+        <message>
+            <source>Re&amp;voke keys…</source>
+            <translation>&amp;Schlüssel widerrufen…</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>Lauf</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>Läufe</translation>
+        </message>
+        <message>
+            <source>Segments replayed here too</source>
+            <translation>Auch hier nachgerechnete Segmente</translation>
+        </message>
+        <message>
+            <source>Somebody else may have them</source>
+            <translation>Jemand anderes könnte sie haben</translation>
+        </message>
+        <message>
+            <source>Statement</source>
+            <translation>Aussage</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>Schritt</translation>
+        </message>
+        <message>
+            <source>Steps to measure</source>
+            <translation>Gemessene Schritte</translation>
+        </message>
+        <message>
+            <source>The average of the weights</source>
+            <translation>Der Mittelwert der Gewichte</translation>
+        </message>
+        <message>
+            <source>The list so far</source>
+            <translation>Die bisherige Liste</translation>
+        </message>
+        <message>
+            <source>Trainer's public key</source>
+            <translation>Öffentlicher Schlüssel des Trainers</translation>
+        </message>
+        <message>
+            <source>Verdict</source>
+            <translation>Urteil</translation>
+        </message>
+        <message>
+            <source>Verdict in its place</source>
+            <translation>Urteil an seiner Stelle</translation>
+        </message>
+        <message>
+            <source>Verify a statement…</source>
+            <translation>Aussage prüfen…</translation>
+        </message>
+        <message>
+            <source>Weights (safetensors)</source>
+            <translation>Gewichte (safetensors)</translation>
+        </message>
+        <message>
+            <source>Weights that made them</source>
+            <translation>Gewichte, die sie machten</translation>
+        </message>
+        <message>
+            <source>What it is about</source>
+            <translation>Wovon sie handelt</translation>
+        </message>
+        <message>
+            <source>What you say</source>
+            <translation>Was Sie sagen</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>Warum</translation>
+        </message>
+        <message>
+            <source>Written to</source>
+            <translation>Geschrieben nach</translation>
         </message>
     </context>
     <context>
@@ -16466,8 +17017,8 @@ Lauf zu finden</translation>
             <translation>Wo die Segmente nachgerechnet wurden</translation>
         </message>
         <message>
-            <source>With Counterfoil: File, Open a verdict, or on the command line:</source>
-            <translation>Mit Counterfoil: Datei, Urteil öffnen, oder auf der Kommandozeile:</translation>
+            <source>With Counterfoil: File, Open, or on the command line:</source>
+            <translation>Mit Counterfoil: Datei, Öffnen, oder auf der Befehlszeile:</translation>
         </message>
         <message>
             <source>Without Counterfoil: the verdict is a DSSE envelope with an Ed25519 signature around an in-toto statement; OpenSSL 3 can check it, as the page on the verdict in Counterfoil's documentation shows.</source>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,14 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key
     seal = pytest.importorskip("pyrage", reason="the extra sealing is not installed")
     found[FileUse.SEALED] = folder / "i"
     found[FileUse.SEALED].write_bytes(seal.encrypt(b"anything", [seal.x25519.Identity.generate().to_public()]))
+    found[FileUse.REVOCATIONS] = folder / "j"
+    revoked = ["--reason", "stolen", "--key", str(folder / "trainer.pem"), "--out", str(folder / "j")]
+    assert main(["revoke", str(folder / "c.pub.pem"), *revoked]) == 0
+    found[FileUse.SIGNED] = folder / "k"
+    assert main(["facts", str(digits_job.run), "--key", str(folder / "auditor.pem"), "--out", str(folder / "k")]) == 0
+    found[FileUse.WITNESS] = folder / "l"
+    line = base64.b64encode(b'{"predicateType": "urn:counterfoil:snapshot:v2"}').decode()
+    found[FileUse.WITNESS].write_text(f'{{"payload": "{line}"}}\n' * 2)
     found[FileUse.OTHER] = folder / "g"
     (folder / "g").write_text("{}")
     return found

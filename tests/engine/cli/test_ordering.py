@@ -12,9 +12,9 @@ import pytest
 
 from counterfoil import (
     CancelToken,
+    CommandForm,
+    CommandProgress,
     OrderError,
-    OrderForm,
-    OrderProgress,
     OrderWritten,
     inspect,
     make_order,
@@ -23,7 +23,7 @@ from counterfoil import (
     record,
 )
 from counterfoil.cli import main
-from counterfoil.cli.orderforms import OWN, SCRIPT
+from counterfoil.cli.commandforms import OWN, SCRIPT
 from counterfoil.cli.orderprogram import failure_of, option_of
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil_core.base.digest import Digest
@@ -50,14 +50,14 @@ for batch, wanted in torch.utils.data.DataLoader(rows, batch_size=4):
 """
 
 
-def form(name: str) -> OrderForm:
+def form(name: str) -> CommandForm:
     return next(each for each in order_forms() if each.name == name)
 
 
 def written(arguments: Sequence[str], folder: Path | None = None) -> OrderWritten:
     *before, last = make_order(arguments, folder, CancelToken())
     assert isinstance(last, OrderWritten)
-    assert all(isinstance(each, OrderProgress) for each in before)
+    assert all(isinstance(each, CommandProgress) for each in before)
     return last
 
 
@@ -161,7 +161,7 @@ def test_what_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     token = CancelToken()
     arguments = form("digits-cnn").arguments({"out": str(tmp_path / "job.cfoil")})
     events = make_order(arguments, None, token)
-    assert isinstance(next(events), OrderProgress)
+    assert isinstance(next(events), CommandProgress)
     token.cancel()
     with pytest.raises(CancelledError):
         list(events)
@@ -224,16 +224,16 @@ def test_the_command_quotes_what_a_shell_would_take_apart() -> None:
 
 def test_the_longest_path_that_a_sentence_quotes_is_what_it_is_about() -> None:
     arguments = ["hf", "--out", "/d/x.cfoil", "/d/model", "--data", "/d/model/train.jsonl"]
-    assert option_of("The file /d/model/train.jsonl is damaged.", arguments) == "data"
-    assert option_of("The folder /d/model has no config.json.", arguments) == "folder"
-    assert option_of("Nothing is quoted here.", arguments) == ""
+    assert option_of("The file /d/model/train.jsonl is damaged.", form("hf"), arguments) == "data"
+    assert option_of("The folder /d/model has no config.json.", form("hf"), arguments) == "folder"
+    assert option_of("Nothing is quoted here.", form("hf"), arguments) == ""
 
 
 def test_what_nobody_expects_is_told_with_its_traceback() -> None:
     try:
         raise ZeroDivisionError("by zero")
     except ZeroDivisionError as error:
-        failed = failure_of(error, ["digits-cnn"])
+        failed = failure_of(error, form("digits-cnn"), ["digits-cnn"])
     assert isinstance(failed, OrderError)
     assert "by zero" in failed.sentence
     assert "test_what_nobody_expects" in failed.detail

@@ -1,4 +1,4 @@
-"""What ``counterfoil order`` can be asked for, as data: what a window needs to ask a person for it.
+"""What commands can be asked for, as data: what a window needs to ask a person for it.
 
 The options are those of the commands themselves, so that nothing is declared twice.
 """
@@ -12,7 +12,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,12 @@ from counterfoil.cli.commands import PLACES, load_command
 from counterfoil.cli.places import PathRole
 from counterfoil_core.base.errors import DataError
 
-Kind = Literal["arguments", "choice", "file", "folder", "function", "integer", "number", "switch", "text", "texts"]
+Kind = Literal[
+    "arguments", "choice", "file", "files", "folder", "function", "integer", "key", "number", "switch", "target",
+    "text", "texts",
+]  # fmt: skip
+PATHS = ("file", "files", "folder", "key", "target")
+"""The kinds that name files or folders: those that are read, one, several or a folder; a private key; one to write."""
 YES, NO = "yes", "no"
 """The values of a switch."""
 SCRIPT, OWN = "script", "own"
@@ -36,13 +41,13 @@ _NOT_FOR = {SCRIPT: ("source", "shares", "second_look"), OWN: ("script", "max_st
 
 
 @dataclass(frozen=True)
-class OrderOption:
+class CommandOption:
     """An option, or an argument, of a form."""
 
     name: str  #: What the code calls it.
     flag: str  #: How it is written, for instance ``--steps``; empty for an argument, and for what stands behind ``--``.
     off: str  #: How a switch is written that is to be off; empty where it is off when nothing is written.
-    kind: Kind  #: What it takes; ``texts`` are several words, each of which is written with the flag.
+    kind: Kind  #: What it takes; ``texts`` are several words, ``files`` several names as a shell takes them.
     default: str  #: What it is where nothing is said, as text; empty for nothing.
     shown_default: str  #: What that comes to, in words; empty where ``default`` says it.
     choices: tuple[str, ...]  #: Of a choice: its values.
@@ -53,32 +58,32 @@ class OrderOption:
 
 
 @dataclass(frozen=True)
-class OrderForm:
-    """What can be ordered."""
+class CommandForm:
+    """What a command can be asked for."""
 
-    name: str  #: The recipe, or one of :data:`SCRIPT` and :data:`OWN`.
-    about: str  #: What it orders, in a sentence.
-    options: tuple[OrderOption, ...]  #: Its options, in the order of the help page.
+    name: str  #: The command; of orders the recipe, or one of :data:`SCRIPT` and :data:`OWN`.
+    about: str  #: What it does, in a sentence.
+    options: tuple[CommandOption, ...]  #: Its options, in the order of the help page.
 
     @property
     def own_code(self) -> bool:
         """Whether it runs a client's own code, whose folder then matters."""
         return self.name in _OWN_CODE
 
-    def option(self, name: str) -> OrderOption | None:
+    def option(self, name: str) -> CommandOption | None:
         """Return an option; None where it has none of this name."""
         return next((each for each in self.options if each.name == name), None)
 
     def arguments(self, values: Mapping[str, str]) -> tuple[str, ...]:
-        """Return the arguments of ``counterfoil order``.
+        """Return the arguments of ``counterfoil``, or of ``counterfoil order``.
 
         Args:
             values: What was chosen, by the names of options; what is empty or not named is left to the command.
 
         Raises:
-            DataError: A script's arguments have a quotation mark too few.
+            DataError: A script's arguments, or names of files, have a quotation mark too few.
         """
-        found = [] if self.own_code else [self.name]
+        found = [] if self.own_code else self.name.split()
         rest: list[str] = []
         for option in self.options:
             value = values.get(option.name, "").strip()
@@ -86,8 +91,9 @@ class OrderForm:
                 continue
             if option.kind == "arguments":
                 rest = _divided(value)
-            elif option.kind == "texts":
-                found += [part for word in value.split() for part in (option.flag, word)]
+            elif option.kind in ("files", "texts"):
+                several = _divided(value) if option.kind == "files" else value.split()
+                found += [part for word in several for part in (option.flag, word) if part]
             elif option.kind == "switch":
                 found += [option.flag if value == YES else option.off]
             elif not option.flag:
@@ -110,23 +116,42 @@ def order_command(arguments: Sequence[str], folder: str = "") -> str:
 
 
 @cache
-def order_forms() -> tuple[OrderForm, ...]:
+def order_forms() -> tuple[CommandForm, ...]:
     """Return what can be ordered: the recipes in the order of ``counterfoil order --help``, then own code."""
     group = load_command(PLACES["order"])
     recipes = [
-        OrderForm(str(each.name), _about(each.callback), _options(each.callback))
+        CommandForm(str(each.name), _about(each.callback), _with_target(_options(each.callback)))
         for each in group.registered_commands
         if each.callback is not None
     ]
-    every = _options(group.registered_callback.callback)
-    rest = OrderOption(REST, "", "", "arguments", "", "", (), None, None, False, "Arguments of the script itself.")
+    every = _with_target(_options(group.registered_callback.callback))
+    rest = CommandOption(REST, "", "", "arguments", "", "", (), None, None, False, "Arguments of the script itself.")
     own = []
     for name, first in _OWN_CODE.items():
         options = [each for each in every if each.name not in _NOT_FOR[name]]
+        options = [replace(each, required=each.required or each.name == first) for each in options]
         options.sort(key=lambda each: each.name != first)
         about = next(each.help for each in options if each.name == first)
-        own.append(OrderForm(name, about, (*options, *([rest] if name == SCRIPT else []))))
+        own.append(CommandForm(name, about, (*options, *([rest] if name == SCRIPT else []))))
     return (*recipes, *own)
+
+
+@cache
+def command_form(arguments: tuple[str, ...]) -> CommandForm:
+    """Return what a command can be asked for.
+
+    Args:
+        arguments: Its name, such as ``export`` and ``weights``; what stands behind it does not matter.
+
+    Raises:
+        KeyError: There is no such command.
+    """
+    name, *rest = arguments
+    found = load_command(PLACES[name])
+    if not inspect.isfunction(found):
+        parts = {each.name or each.callback.__name__: each.callback for each in found.registered_commands}
+        name, found = f"{name} {rest[0]}", parts[rest[0]]
+    return CommandForm(name, _about(found), _options(found))
 
 
 def _divided(text: str) -> list[str]:
@@ -134,7 +159,7 @@ def _divided(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise DataError(
-            "The arguments of the script have a quotation mark that is not closed.",
+            "A quotation mark is not closed.",
             remedy="Write a text with spaces in a pair of quotation marks.",
         ) from error
 
@@ -143,9 +168,14 @@ def _about(command: Callable[..., Any]) -> str:
     return " ".join((inspect.getdoc(command) or "").partition("\n\n")[0].split())
 
 
-def _options(command: Callable[..., Any]) -> tuple[OrderOption, ...]:
+def _options(command: Callable[..., Any]) -> tuple[CommandOption, ...]:
     parameters = inspect.signature(command, eval_str=True).parameters.items()
     return tuple(_option(name, parameter) for name, parameter in parameters if _info(parameter) is not None)
+
+
+def _with_target(options: Sequence[CommandOption]) -> tuple[CommandOption, ...]:
+    """An order that nobody wrote is none."""
+    return tuple(replace(each, required=each.required or each.name == "out") for each in options)
 
 
 def _info(parameter: inspect.Parameter) -> ParameterInfo | None:
@@ -153,7 +183,7 @@ def _info(parameter: inspect.Parameter) -> ParameterInfo | None:
     return next((note for note in notes if isinstance(note, ParameterInfo)), None)
 
 
-def _option(name: str, parameter: inspect.Parameter) -> OrderOption:
+def _option(name: str, parameter: inspect.Parameter) -> CommandOption:
     info = _info(parameter)
     assert info is not None
     takes, *notes = typing.get_args(parameter.annotation)
@@ -161,10 +191,11 @@ def _option(name: str, parameter: inspect.Parameter) -> OrderOption:
         takes = next(each for each in typing.get_args(takes) if each is not types.NoneType)
     role = next((note for note in notes if isinstance(note, PathRole)), None)
     kind = "function" if name == "source" else _kind(takes, role)
+    if kind == "texts" and not isinstance(info, OptionInfo):  # of keys, which are named by their files too
+        kind = "files"
     default = parameter.default
-    required = default is inspect.Parameter.empty or name in _OWN_CODE.values() or name == "out"
     flag, off = _flags(name, info) if isinstance(info, OptionInfo) else ("", "")
-    return OrderOption(
+    return CommandOption(
         name,
         flag,
         off if kind == "switch" else "",
@@ -174,7 +205,7 @@ def _option(name: str, parameter: inspect.Parameter) -> OrderOption:
         tuple(str(each.value) for each in takes) if kind == "choice" else (),
         info.min,
         info.max,
-        required,
+        default is inspect.Parameter.empty,
         info.help or "",
     )
 
@@ -182,9 +213,15 @@ def _option(name: str, parameter: inspect.Parameter) -> OrderOption:
 def _kind(takes: Any, role: PathRole | None) -> Kind:
     if isinstance(takes, type) and issubclass(takes, Enum):
         return "choice"
+    if takes is Path and role is not None and role.secret:
+        return "key"
+    if takes is Path and role is not None and any(role.written(Path("x"))):
+        return "target"
     if takes is Path:
         return "folder" if role is not None and role.within else "file"
-    kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number", list[str]: "texts"}
+    kinds: dict[Any, Kind] = {
+        bool: "switch", int: "integer", float: "number", list[str]: "texts", list[Path]: "files",
+    }  # fmt: skip
     return kinds.get(takes, "text")
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QLabel, QLineEdit, QPushButton, QWidget
 
-from counterfoil import OrderOption
+from counterfoil import CommandOption
 from counterfoil_app.looks import order_words
 from counterfoil_app.looks.tips import set_tip
-from counterfoil_app.model.order_plan import OrderPlan, fits
+from counterfoil_app.model.order_plan import fits
 from counterfoil_app.views import layouts
 from counterfoil_app.views.layouts import button, choices, existing_file, line_edit
 from counterfoil_app.views.parts import restyle
@@ -22,17 +24,28 @@ MOST_CHARACTERS = 4096
 ACROSS = 10
 SHORT = 10
 """Characters for which a choice has room at the least."""
-PATHS = ("arguments", "file", "folder", "function", "texts")
+PATHS = ("arguments", "file", "files", "folder", "function", "key", "target", "texts")
 """Kinds whose values are long: each has a line of its own."""
 
 
-class OrderFields(QWidget):
+class Values(Protocol):
+    """What was chosen."""
+
+    def value(self, name: str) -> str:
+        """What an option is: what was typed, or its default."""
+
+    def set(self, name: str, text: str) -> None:
+        """Take what was typed."""
+
+
+class OptionFields(QWidget):
     """The options of a page.
 
     Args:
         options: They, in their order.
         plan: Knows the values, and takes what is typed.
         pairs: Whether short ones stand two in a line.
+        name_of: Says what an option is called.
     """
 
     changed = Signal(str)
@@ -40,8 +53,16 @@ class OrderFields(QWidget):
     explained = Signal(str)
     """The keyboard is in an option, which is for this."""
 
-    def __init__(self, options: Sequence[OrderOption], plan: OrderPlan, *, pairs: bool = False) -> None:
+    def __init__(
+        self,
+        options: Sequence[CommandOption],
+        plan: Values,
+        *,
+        pairs: bool = False,
+        name_of: Callable[[str], str] = order_words.option,
+    ) -> None:
         super().__init__()
+        self._name_of = name_of
         self._plan = plan
         self._options = {option.name: option for option in options}
         self.controls: dict[str, QWidget] = {}
@@ -82,9 +103,9 @@ class OrderFields(QWidget):
 
     # Making
 
-    def _add(self, option: OrderOption, row: int, column: int, *, wide: bool, pairs: bool) -> None:
+    def _add(self, option: CommandOption, row: int, column: int, *, wide: bool, pairs: bool) -> None:
         control = self._control(option)
-        name = order_words.option(option.name)
+        name = self._name_of(option.name)
         control.setObjectName(option.name)
         control.setAccessibleName(name)
         control.setAccessibleDescription(order_words.option_help(option))
@@ -98,17 +119,17 @@ class OrderFields(QWidget):
         title = QLabel(name)
         title.setBuddy(control)
         self._grid.addWidget(title, row, column)
-        if option.kind in ("file", "folder"):
+        if option.kind in ("file", "files", "folder", "key", "target"):
             self._grid.addLayout(
                 layouts.row(control, self._browse(option, control), spacing=6), row, column + 1, 1, span
             )
         else:
             self._grid.addWidget(control, row, column + 1, 1, span)
 
-    def _control(self, option: OrderOption) -> QLineEdit | QComboBox | QCheckBox:
+    def _control(self, option: CommandOption) -> QLineEdit | QComboBox | QCheckBox:
         value = self._plan.value(option.name)
         if option.kind == "switch":
-            box = QCheckBox(order_words.option(option.name))
+            box = QCheckBox(self._name_of(option.name))
             box.setChecked(value == YES)
             box.toggled.connect(lambda checked: self._take(option.name, YES if checked else NO))
             return box
@@ -124,25 +145,30 @@ class OrderFields(QWidget):
         line.textChanged.connect(partial(self._take, option.name))
         return line
 
-    def _hint(self, option: OrderOption) -> str:
+    def _hint(self, option: CommandOption) -> str:
         if option.kind == "function":
             return self.tr("module:function")
         if option.required:
             return self.tr("needed")
         return order_words.option_default(option) or option.default
 
-    def _browse(self, option: OrderOption, line: QWidget) -> QPushButton:
-        name = self.tr("Choose: {0}").format(order_words.option(option.name))
+    def _browse(self, option: CommandOption, line: QWidget) -> QPushButton:
+        name = self.tr("Choose: {0}").format(self._name_of(option.name))
         return button(self.tr("Choose\u2026"), partial(self._choose, option, line), name=name)
 
-    def _choose(self, option: OrderOption, line: QWidget) -> None:
+    def _choose(self, option: CommandOption, line: QWidget) -> None:
         assert isinstance(line, QLineEdit)
-        title = order_words.option(option.name)
+        title = self._name_of(option.name)
         start = line.text() or str(Path.home())
         if option.kind == "folder":
             name = QFileDialog.getExistingDirectory(self, title, start)
+        elif option.kind == "target":
+            name = str(layouts.new_file(self, title, start, "", here=True) or "")
+        elif option.kind == "files":
+            names, _ = QFileDialog.getOpenFileNames(self, title, str(Path(start).parent))
+            name = shlex.join(names)
         else:
-            name = str(existing_file(self, title, start, "") or "")
+            name = str(existing_file(self, title, start, "", here=True) or "")
         if name:
             line.setText(name)
 

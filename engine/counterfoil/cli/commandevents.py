@@ -11,7 +11,7 @@ from counterfoil.training.stages import Expected
 
 
 @dataclass(frozen=True)
-class OrderProgress:
+class CommandProgress:
     """How far a stage of an order's preparation is."""
 
     stage: str  #: What is being done, in words.
@@ -41,7 +41,7 @@ class OrderWritten:
     notes: tuple[str, ...]  #: Sentences on what was made of the job.
 
 
-OrderEvent = OrderProgress | OrderWritten
+OrderEvent = CommandProgress | OrderWritten
 Tell = Callable[[OrderEvent], None]
 _told: ContextVar[Tell | None] = ContextVar("_told", default=None)
 
@@ -83,7 +83,7 @@ class ToldBar:
 
     def update(self, done: float, note: str = "") -> None:
         """Say how many are done."""
-        self._tell(OrderProgress(self._title, self._unit, done, self._total))
+        self._tell(CommandProgress(self._title, self._unit, done, self._total))
 
     def go_on_from(self, done: int) -> None:
         """Say how many were done before."""
