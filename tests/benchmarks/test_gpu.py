@@ -18,7 +18,7 @@ from benchmarks.forms import Forms
 from benchmarks.gpu_page import pages
 from benchmarks.measure import ROOT, Ended, Result, Results, Store
 
-from benchmarks import gpu
+from benchmarks import gpu, gpu_agreement, gpu_costs
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.errors import DataError
 from support.jobs import digits_order
@@ -28,19 +28,19 @@ from support.jobs import digits_order
 
 def test_the_controls_differ_and_a_replay_does_not() -> None:
     order, machine = digits_order(steps=2), open_machine("cpu", 1)
-    flipped = gpu.with_a_bit_flipped(order)
+    flipped = gpu_agreement.with_a_bit_flipped(order)
     with ExitStack() as stack:
         trainer, auditor, other = (
             Forms(one, machine, stack.enter_context(machine.kernels())) for one in (order, order, flipped)
         )
         trainer.record()
-        found = gpu.across(trainer, auditor)
+        found = gpu_agreement.across(trainer, auditor)
         assert found["equal"]
         assert found["entries"] > 0
         assert (found["contradictions"], found["omissions"], found["corrections"]) == (0, 0, 0)
         assert found["without_log_equal"], "on the trainer's own machine nothing hangs on the log"
         assert found["reversed_equal"] is False
-        assert not gpu.across(trainer, other)["equal"], "a flipped bit of the state is seen"
+        assert not gpu_agreement.across(trainer, other)["equal"], "a flipped bit of the state is seen"
     bits = [
         np.unpackbits(np.frombuffer(b"".join(map(bytes, one.initial.values())), np.uint8)) for one in (order, flipped)
     ]
@@ -65,30 +65,30 @@ LARGER = {"name": "a step", "profile": "exact-20", "values": 5, "recorded_equal"
     ],
 )
 def test_what_is_strange_is_said(change: dict[str, object], said: str) -> None:
-    assert not gpu.strange_larger(LARGER)
-    (sentence,) = gpu.strange_larger(LARGER | change)
+    assert not gpu_agreement.strange_larger(LARGER)
+    (sentence,) = gpu_agreement.strange_larger(LARGER | change)
     assert said in sentence
 
 
 def test_a_launch_is_ours_a_librarys_or_a_copy() -> None:
     names = ["_round_block", "_leaves", "Memcpy HtoD (Pinned -> Device)", "Memset (Device)",
              "void at::native::elementwise_kernel<4>", "ampere_sgemm_128x64_tn", "_ZN2at6native"]  # fmt: skip
-    assert [gpu.kind_of_launch(name) for name in names] == ["ours"] * 2 + ["copies"] * 2 + ["libraries"] * 3
+    assert [gpu_costs.kind_of_launch(name) for name in names] == ["ours"] * 2 + ["copies"] * 2 + ["libraries"] * 3
 
 
 def test_a_kind_of_which_no_test_ran_is_strange() -> None:
-    assert gpu.tested("rules", [("a", "passed"), ("b", "skipped")])["strange"] == []
-    found = gpu.tested("rules", [("a", "skipped"), ("b", "failed")])
+    assert gpu_agreement.tested("rules", [("a", "passed"), ("b", "skipped")])["strange"] == []
+    found = gpu_agreement.tested("rules", [("a", "skipped"), ("b", "failed")])
     assert found["counts"] == {"skipped": 1, "failed": 1}
     assert found["strange"] == ["test b of rules failed", "no test of rules ran on the device"]
 
 
 def test_a_shortage_without_a_remedy_is_strange_and_so_is_what_comes_after() -> None:
     said = {"an order": "Take another.", "a recording": "Close other programs."}
-    assert gpu.strange_memory(said, True) == []
-    (remedy,) = gpu.strange_memory({**said, "an audit": ""}, True)
+    assert gpu_agreement.strange_memory(said, True) == []
+    (remedy,) = gpu_agreement.strange_memory({**said, "an audit": ""}, True)
     assert remedy.startswith("an audit that finds no memory")
-    assert "computes otherwise" in gpu.strange_memory(said, False)[0]
+    assert "computes otherwise" in gpu_agreement.strange_memory(said, False)[0]
 
 
 # The plan.

@@ -179,7 +179,7 @@ def main(arguments: Sequence[str]) -> int:
     """Rehearse; returns the exit code of ``benchmarks gpu``."""
     sys.path[:0] = [str(ROOT / "tests"), str(ROOT)]
     install()
-    from benchmarks import gpu, measure
+    from benchmarks import gpu, gpu_agreement, gpu_costs, measure
     from counterfoil.cli.exits import show_error
     from counterfoil_core.base.errors import CounterfoilError
 
@@ -194,8 +194,8 @@ def main(arguments: Sequence[str]) -> int:
         return lambda words, *rest: run(["cpu" if word == NAME else word for word in words], *rest)
 
     # The tests that would run on a device run on the machine, a sample of them; nothing is timed.
-    gpu.MARK, gpu.run_command = "ptx and often", elsewhere(gpu.run_command)
-    gpu._WARM_UP, gpu._ROUNDS = 0, 1
+    gpu_agreement.MARK, gpu_agreement.run_command = "ptx and often", elsewhere(gpu_agreement.run_command)
+    gpu_costs._WARM_UP, gpu_costs._ROUNDS = 0, 1
     measure.command = lambda _name, *words: [sys.executable, "-m", "tests.ptx.rehearsal", *words]
     try:
         return replace(gpu.GPU, measure=checked).main("gpu", arguments)
