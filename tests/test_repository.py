@@ -29,8 +29,8 @@ AdjudicationStarted Afterwards AuditFinished AuditReport AuditRequest AuditStart
 CancelToken CapsuleContents CapsuleSubject Cause Check CheckChanged CheckNumber CheckState CheckedRules ClipBy
 ClipByNorm ClipByValue ComparedRun ComparedTensor CounterfoilError CustomJob DataChecked DataPreview DataUse
 DeliveryOutcome DeliveryProgress DeliveryReport Device Difference DifferenceProgress Digest Dispute DisputeLocated
-DisputedElement DisputedOperator DisputedRows DivergenceMeasured Division ElementComparison Estimate Event
-ExactAllreduceState ExactPrecision Expected FactsProgress FileUse Finding FineTuning Fleet FleetRequest FleetRow
+DisputedElement DisputedOperator DisputedRows DivergenceMeasured Division ElementComparison Estimate Evaluation
+Event ExactAllreduceState ExactPrecision Expected FactsProgress FileUse Finding FineTuning Fleet FleetRequest FleetRow
 FollowEnded FollowEvent FollowRequest FollowStarted FollowState Followed GPUS GivenFileError Gpt2Size Gpu HandOver
 HeadsChecked InspectionRequest Inspections Judgement Kept KeyFile KnownKey LabelFlip Ledger LedgerProgress LedgerRun
 LedgerVerdict Level Limits Lion ListNote LocalWorkers LocateProgress Located LookProgress Loop LoopStep Lora
@@ -41,12 +41,14 @@ PanelAdmitted PanelCompared PanelEvent PanelFinished PanelOutcome PanelReport Pa
 ParameterGroups Parting Passphrase Place Plan PlanProgress PlanRow Precision ProfileCost ProgressRestored PublicKey
 RAdam RankFinished RatePolicy Recognised RecordFinished RecordStarted RecordingChecked RecordingError RecordingResumed
 RecordingWentBack Relation Reply ResumedFromCheckpoint Revocation RevocationList Right RmsProp Role RowKind RowsRead
-RuleOutcome RuleResult Ruling RunAssembled RunFacts RunOutcome Sample SegmentRequest Selection Sgd SignatureError
+RuleOutcome RuleResult Ruling RunAssembled RunFacts RunOutcome Sample Score SegmentRequest Selection Sgd SignatureError
 SignerError SignerProcess SigningKey Standing StateDifference Steering SteeringRow StepFollowed StepJudged StepMatch
 StepRecorded StepReplayed StepRestored StepRow StepSealed StepTable StepWeights StopRule TensorDetail TensorDivergence
 TensorSides TrainerRecord TrainerTrust Trust TrustFolder TrustLine TrustStore Turn TurnsJob Unlike Validity Verdict
-WeightAverage WeightsFile Withdrawal Witness WorkerState WorkersReported account_of adjudicate afterwards auditors_of
+WeightAverage WeightsFile Withdrawal Witness WorkerState WorkersReported account_of adjudicate afterwards
+answer_counts auditors_of
 basis_of bound_by capsule_subject check_bundle_file check_run claimed_beside claimed_key claimed_key_ids
+classification_counts
 compare_tensor consequence_of copy_whole count_facts difference_of discard_recording exact_allreduce_hook
 examine_machine export_weights
 facts_as_json figures find_disputed_rows find_progress follow follow_run generate_key group_digits inspect
@@ -56,8 +58,10 @@ locate_weights log_said look_at_operator loop make_order meaning_of measured_by 
 of_another_kind one_line open_judgement open_said order_command order_custom order_digits order_forms order_gpt2
 order_huggingface order_logistic order_resnet order_turns order_vgg pem_of plan_audit plan_fleet plan_inspections
 preview_adjudication preview_data preview_verdict ranges read_client_order read_judgement read_ledger read_store
-recognise record recorded_log_said rows_named run_audit run_difference run_panel seen_by set_exact_reduce_scatter
-sign_verdict signed_by_maker start_signer state_folder statements_beside trust_home trust_of uniform verdict_digest
+recognise record recorded_log_said rows_named run_audit run_difference run_panel score_lines score_said
+seen_by set_exact_reduce_scatter
+sign_verdict signed_by_maker start_signer state_folder statements_beside token_counts
+trust_home trust_of uniform verdict_digest
 verify_signed verify_verdict verify_weights with_client_key with_client_order with_policy with_trainer_key
 write_capsule write_hand_over write_steps_csv write_whole
 """.splitlines() for name in line.split()]  # fmt: skip
