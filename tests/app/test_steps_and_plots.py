@@ -24,7 +24,7 @@ from counterfoil_app.views.axes import least_row
 from counterfoil_app.views.curves import Series, View, moving_mean
 from counterfoil_app.views.divergence import Shown
 from support.docks import in_front
-from support.fake_engine import TENSORS, FakeEngine
+from support.fake_engine import TENSORS, FakeEngine, digest
 from support.waiting import reached
 
 MakeWindow = Callable[[FakeEngine], MainWindow]
@@ -180,10 +180,10 @@ def test_the_menu_of_a_row_shows_its_step_elsewhere(window: MainWindow, qtbot: Q
 def test_a_hash_finds_its_step_on_either_side(window: MainWindow, qtbot: QtBot) -> None:
     front(window, "steps", qtbot)
     row = window.session.step_data.result(DISPUTED)
-    for digest in (row.trainer_leaf, row.replay_leaf):
+    for leaf in (row.trainer_leaf, row.replay_leaf):
         for length in (12, 64):
             window.steps.wanted.clear()
-            QTest.keyClicks(window.steps.wanted, f"#{digest.hex[:length]}")
+            QTest.keyClicks(window.steps.wanted, f"#{leaf.hex[:length]}")
             assert shown_steps(window) == [DISPUTED]
 
 
@@ -351,6 +351,19 @@ def offered(window: MainWindow) -> list[Shown]:
     model = window.divergence.chooser.model()
     assert isinstance(model, QStandardItemModel)
     return [shown for shown in Shown if model.item(shown).isEnabled()]
+
+
+def test_the_trainer_s_hashes_are_there_before_the_replay(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:
+    window = window_of(FakeEngine())
+    window.open_bundle(bundle)
+    qtbot.waitUntil(reached(window, Phase.READY))
+    qtbot.waitUntil(lambda: window.session.steps.trainer_leaf(7) == digest("leaf 7"))
+    model = window.steps.model
+    assert [model.index(6, column).data() for column in (2, 3)] == [digest("leaf 7").short, ""]
+    window.session.select_step(7)
+    window.steps.copy_trainer_action.trigger()
+    assert QGuiApplication.clipboard().text() == digest("leaf 7").hex
+    assert not window.steps.copy_replay_action.isEnabled()
 
 
 def test_plots_without_anything_to_show_are_not_offered(window_of: MakeWindow, bundle: Path, qtbot: QtBot) -> None:

@@ -239,6 +239,7 @@ class MadeUpRun:
                 [self.loss(step) for step in steps],
                 [900 + step * 31 % 97 for step in steps],
                 [410 + step * 37 % 89 for step in steps],
+                [digest(f"leaf {step}") for step in steps],
             ),
         )
         plan = OrderSummary(

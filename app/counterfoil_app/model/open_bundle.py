@@ -6,6 +6,7 @@ It holds what the engine reported and draws no conclusions.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 
@@ -55,6 +56,13 @@ class Phase(Enum):
 
 
 RUNNING = (Phase.REPLAYING, Phase.PAUSED, Phase.STOPPING)
+
+
+def same_run(one: BundleSummary, other: BundleSummary) -> bool:
+    """Whether two overviews are of one run, of which one may know the Merkle leaves before the other does."""
+    if one.run is None or other.run is None:
+        return one.run is other.run
+    return replace(one.run, recorded=other.run.recorded) == other.run
 
 
 class OpenBundle(QObject):
@@ -312,6 +320,8 @@ class OpenBundle(QObject):
         before, self.summary = self.summary, summary
         if before is None or before.run != summary.run:
             self.step_data = StepData(summary)
+            if before is not None and same_run(before, summary):  # whose leaves are known by now
+                self.rows_changed.emit(1, self.step_data.count)
         self._take_checks(summary.checks)
         return before
 

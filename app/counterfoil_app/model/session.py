@@ -40,7 +40,7 @@ from counterfoil_app.engine.worker import Failure, JobResult, Worker
 from counterfoil_app.model.eventloop import DrawingQueue
 from counterfoil_app.model.exports import Exports
 from counterfoil_app.model.inquiry import Planner
-from counterfoil_app.model.open_bundle import OpenBundle, Phase
+from counterfoil_app.model.open_bundle import OpenBundle, Phase, same_run
 from counterfoil_app.model.replayresult import Finished, VerdictMaterial
 
 POLL_MILLISECONDS = 30
@@ -514,8 +514,8 @@ class Session(OpenBundle):
         before = self._take_summary(summary)
         # The views are filled first, one after the other, and then shown: all at once would hold the window up.
         self._filled = self._filled or before is None
-        shown = (summary.order, summary.run, summary.comparison)
-        if before is None or (before.order, before.run, before.comparison) != shown:
+        shown = (summary.order, summary.comparison)
+        if before is None or (before.order, before.comparison) != shown or not same_run(before, summary):
             self._announce_all()
         else:
             self.checks_changed.emit()

@@ -104,8 +104,9 @@ def _hashed(data: StepData, beginning: str) -> Mask:
     found = np.zeros(data.count, np.bool_)
     for name in ("trainer_leaf", "replay_leaf"):
         leaves = data.table.column(name)[:, : len(low)]
-        found |= ((leaves >= low) & (leaves <= high)).all(axis=1)
-    return found & data.table.has_row
+        known = data.table.column(name).any(axis=1)
+        found |= known & ((leaves >= low) & (leaves <= high)).all(axis=1)
+    return found
 
 
 def _fulfilled(data: StepData, condition: str) -> Mask:

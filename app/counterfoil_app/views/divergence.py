@@ -216,7 +216,7 @@ class DivergenceView(QWidget):
         if self.shown is Shown.HEAT:
             self.differences.draw(*self.view_range(), self._places)
             self.canvas.say(
-                _tr("Largest difference of each state tensor at the stored states"),
+                _tr("Largest difference of each state tensor"),
                 (self._theme.tokens.muted, POINT, self.differences.differing()),
             )
         else:

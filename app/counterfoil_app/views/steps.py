@@ -12,7 +12,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QSpinBox, QTableView, QWidget
 
-from counterfoil import StepMatch, StepRow
+from counterfoil import Digest, StepMatch, StepRow
 from counterfoil_app.looks import icons, text, words
 from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import texts
@@ -42,6 +42,7 @@ class StepLine:
     trainer_loss: float
     log_entries: int
     log_bytes: int
+    trainer_leaf: Digest | None
     row: StepRow | None
     state: StepState
 
@@ -85,10 +86,10 @@ def step_columns() -> list[Column[StepLine]]:
         Column(_tr("Match"), _match_text, _longest_state() + ICON_CHARACTERS, look=_match_look),
         Column(
             _tr("Trainer's leaf"),
-            lambda line: line.row.trainer_leaf.short if line.row else "",
+            lambda line: line.trainer_leaf.short if line.trainer_leaf else "",
             12,
             fixed=True,
-            tip=lambda line: line.row.trainer_leaf.hex if line.row else "",
+            tip=lambda line: line.trainer_leaf.hex if line.trainer_leaf else "",
         ),
         Column(
             _tr("Replay's leaf"),
@@ -228,6 +229,7 @@ class StepsModel(RecordTable[StepLine]):
             float(table.column("trainer_loss")[step - 1]),
             int(table.column("log_entries")[step - 1]),
             int(table.column("log_bytes")[step - 1]),
+            table.trainer_leaf(step),
             table.row(step),
             state,
         )
@@ -519,8 +521,9 @@ class StepsView(QWidget):
             self._session.select_step(found)
 
     def _copy(self, *, trainer: bool) -> None:
-        row = self._result()
-        leaf = None if row is None else row.trainer_leaf if trainer else row.replay_leaf
+        step, row = self._session.selected_step, self._result()
+        theirs = None if step is None else self._session.steps.trainer_leaf(step)
+        leaf = theirs if trainer else None if row is None else row.replay_leaf
         if leaf is not None:
             QGuiApplication.clipboard().setText(leaf.hex)
             said = self.tr("Copied: the trainer's hash of step {0}, {1}.")
@@ -536,8 +539,9 @@ class StepsView(QWidget):
         wrong = self._session.steps.mismatches > 0
         self.next_action.setEnabled(wrong)
         self.previous_action.setEnabled(wrong)
-        for action in (self.copy_trainer_action, self.copy_replay_action):
-            action.setEnabled(self._result() is not None)
+        self.copy_replay_action.setEnabled(self._result() is not None)
+        step = self._session.selected_step
+        self.copy_trainer_action.setEnabled(step is not None and self._session.steps.trainer_leaf(step) is not None)
         chosen = self._session.selected_step is not None
         dispute = self._session.dispute
         self.show_actions["dispute"].setEnabled(dispute is not None and dispute.step == self._session.selected_step)

@@ -255,6 +255,6 @@ def _run_summary(inspection: Inspection) -> RunSummary:
         trainer_public=PublicKey.from_pem(claim.public_key.encode()).public if claim is not None else "",
         signed_at=claim.signed_at if claim is not None else "",
         environment=tuple(claim.environment.items()) if claim is not None else (),
-        recorded=trainer_columns(reader),
+        recorded=trainer_columns(reader, inspection.tree),
         accepted_at=inspection.accepted_at,
     )

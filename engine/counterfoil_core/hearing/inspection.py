@@ -426,9 +426,10 @@ def _check_columns(inspection: Inspection) -> None:
             )
 
 
-def trainer_columns(reader: BundleReader) -> Recorded:
-    """Return the columns of the step table that the trainer filled."""
-    return Recorded.of(reader.losses(), reader.log_sizes(), reader.log_entries())
+def trainer_columns(reader: BundleReader, tree: MerkleTree | None = None) -> Recorded:
+    """Return the columns of the step table that the trainer filled; with its leaves, once check 6 has passed."""
+    leaves = () if tree is None else [tree.leaf(step) for step in range(1, reader.extent.steps + 1)]
+    return Recorded.of(reader.losses(), reader.log_sizes(), reader.log_entries(), leaves)
 
 
 def file_digest(file: SteadyFile, cancel: CancelToken | None) -> Generator[CheckChanged, None, Digest]:

@@ -63,13 +63,21 @@ class Recorded:
     trainer_loss: Floats  #: float64 ``[steps]``: the recorded losses.
     log_bytes: Integers  #: int64 ``[steps]``: the size of each log.
     log_entries: Integers  #: int64 ``[steps]``: the number of logged decisions of each step, as the trainer says.
+    #: uint8 ``[steps, 32]``: the Merkle leaves; zeros where they were not computed from what is recorded.
+    trainer_leaf: npt.NDArray[np.uint8]
 
     @classmethod
     def of(
-        cls, trainer_loss: npt.ArrayLike = (), log_bytes: npt.ArrayLike = (), log_entries: npt.ArrayLike = ()
+        cls,
+        trainer_loss: npt.ArrayLike = (),
+        log_bytes: npt.ArrayLike = (),
+        log_entries: npt.ArrayLike = (),
+        leaves: Sequence[Digest] = (),
     ) -> Recorded:
-        """Take columns of numbers of any kind, all of one length."""
-        return cls(np.array(trainer_loss, np.float64), np.array(log_bytes, np.int64), np.array(log_entries, np.int64))
+        """Take columns of numbers of any kind, all of one length; no leaves where they are not known."""
+        losses = np.array(trainer_loss, np.float64)
+        known = _leaves(leaves) if leaves else np.zeros((len(losses), DIGEST_BYTES), np.uint8)
+        return cls(losses, np.array(log_bytes, np.int64), np.array(log_entries, np.int64), known)
 
     def __len__(self) -> int:
         return len(self.trainer_loss)
@@ -91,6 +99,7 @@ class Recorded:
             np.array_equal(self.trainer_loss, other.trainer_loss, equal_nan=True)
             and np.array_equal(self.log_bytes, other.log_bytes)
             and np.array_equal(self.log_entries, other.log_entries)
+            and np.array_equal(self.trainer_leaf, other.trainer_leaf)
         )
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, as the arrays are
@@ -137,7 +146,7 @@ class StepTable:
             # Memory of zeros is only taken where something is written.
             **{name: np.zeros(steps, np.float64) for name in _FLOATS},
             **{name: np.zeros(steps, np.int64) for name in _INTEGERS},
-            **{name: np.zeros((steps, DIGEST_BYTES), np.uint8) for name in _LEAVES},
+            "replay_leaf": np.zeros((steps, DIGEST_BYTES), np.uint8),
             **{name: getattr(recorded, name).copy() for name in _RECORDED},
             "replayed": np.zeros(steps, np.bool_),
         }
@@ -148,6 +157,11 @@ class StepTable:
     def __len__(self) -> int:
         """Number of steps of the run, whether they have a row or not."""
         return self._steps
+
+    def trainer_leaf(self, step: int) -> Digest | None:
+        """The trainer's Merkle leaf of a step; None where neither the recording nor a row says it."""
+        leaf = self._columns["trainer_leaf"][step - 1]
+        return Digest(leaf.tobytes()) if leaf.any() else None
 
     # What is known of the whole
 

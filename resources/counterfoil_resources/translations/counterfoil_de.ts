@@ -7281,8 +7281,8 @@ Lauf zu finden</translation>
             <translation>Einträge des Protokolls</translation>
         </message>
         <message>
-            <source>Largest difference of each state tensor at the stored states</source>
-            <translation>Größter Unterschied jedes Zustandstensors in den gespeicherten Zuständen</translation>
+            <source>Largest difference of each state tensor</source>
+            <translation>Größter Unterschied jedes Zustandstensors</translation>
         </message>
         <message>
             <source>Loss</source>

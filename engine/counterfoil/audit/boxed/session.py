@@ -316,7 +316,8 @@ def _without_place(workers: Workers | None) -> Workers | None:
 def _table(steps: int) -> StepTable:
     if not 0 <= steps <= MOST_STEPS:
         raise ValueError("a run of impossible length")
-    return StepTable(Recorded.of(*(np.zeros(steps) for _ in range(3))))
+    nothing = np.zeros(steps)
+    return StepTable(Recorded.of(nothing, nothing, nothing))
 
 
 def _pem(key: PublicKey | None) -> str:
