@@ -265,6 +265,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "disputed_rows": (LookRequest(RUN, 3, part="share 2"),),
     "examine": (),
     "facts_as_json": (FACTS,),
+    "fetch": ("https://example.org/run.cfoil", RUN),
     "find": (Path("v.json"), Wanted(FileUse.RUN, RUN.name, FACTS.order, FACTS.about, STORE)),
     "follow": (FOLLOWED,),
     "hand_over_run": (RUN, Path("heads.jsonl"), "ab" * 32, Path("handed over")),

@@ -267,6 +267,8 @@ class FakeEngine(MadeUpRun, Engine):
     def recognised(self, path):
         if path.name in self.order_errors and not path.exists():
             raise self.order_errors[path.name]
+        if path.is_dir() and not any(path.name.endswith(ending) for ending in KINDS):
+            raise cf.GivenFileError(f"{path.name} is a folder.")
         kind = next((kind for ending, kind in KINDS.items() if path.name.endswith(ending)), cf.FileUse.RUN)
         held = kind in (cf.FileUse.RUN, cf.FileUse.ORDER, cf.FileUse.CAPSULE)
         other = digest("other order") if path.name.startswith("other") else digest("order")
@@ -274,6 +276,10 @@ class FakeEngine(MadeUpRun, Engine):
 
     def on_find(self, place, wanted, cancel):
         return search(self, place, wanted, cancel)  # the real one, over what this engine says of files
+
+    def on_fetch(self, target):
+        target.write_bytes(b"fetched")
+        yield target
 
     def on_list_folder(self, folder):
         return rec.list_folder(folder)

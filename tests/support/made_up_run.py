@@ -49,6 +49,8 @@ KINDS = {
     ".pub.pem": cf.FileUse.PUBLIC_KEY,
     ".pem": cf.FileUse.PRIVATE_KEY,
     ".safetensors": cf.FileUse.WEIGHTS,
+    ".log": cf.FileUse.WITNESS,
+    ".signed": cf.FileUse.SIGNED,
     ".txt": cf.FileUse.OTHER,
 }
 """What a file is, by how its name ends; anything else is a run."""

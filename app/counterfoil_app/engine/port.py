@@ -466,14 +466,19 @@ class Engine:
         return told.found
 
     @question(beside=True, own=True, here=True)
-    def fetch(self, address: str, target: Path, cancel: CancelToken) -> None:
-        """Copy a file that lies at an address, which nobody reads before; raises CounterfoilError."""
+    def fetch(self, address: str, target: Path, cancel: CancelToken) -> Iterator[Path]:
+        """Copy a file that lies at an address, which nobody reads before, and say where it is.
+
+        Raises:
+            CounterfoilError: There is none, or it cannot be copied.
+        """
         from counterfoil.remote.files import local_copy
 
         place = place_of(address)
         assert isinstance(place, Address)
         with local_copy(place, cancel, MOST_FETCHED) as copy:
             counterfoil.copy_whole(copy, target, what=say("the copy"))
+        yield target
 
     @question(beside=True)
     def find(self, place: Path, wanted: Wanted, cancel: CancelToken) -> Iterator[SearchProgress]:

@@ -42,6 +42,7 @@ class Aside(QObject):
         """End the thread once it has done what it was asked, without waiting for that; then do something."""
         self._last = then
         self._timer.start()
+        self._poll()
 
     def close(self) -> None:
         """Wait for what was asked, which should have been cancelled, and end the thread."""

@@ -46,6 +46,11 @@ class JobDesk(QObject):
         titles = job_words.titles()
         return [Row(job.name, Face(titles[job.name]), partial(self.show, job)) for job in JOBS]
 
+    @property
+    def open_dialogs(self) -> tuple[JobDialog, ...]:
+        """The jobs that are shown."""
+        return tuple(self._open)
+
     def show(self, job: Job, **given: Path) -> JobDialog:
         """Open a job.
 

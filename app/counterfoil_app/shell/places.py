@@ -207,7 +207,7 @@ class PlaceDesk(QObject):
             return
         target = _free(self._settings.folder / place.name)
         dialog.accepted.connect(lambda: self.fetched.emit([target]))
-        dialog.reaching.reach(lambda engine, token: engine.fetch(text, target, token))
+        dialog.reaching.reach(lambda engine, token: list(engine.fetch(text, target, token)))
 
 
 def _greet(far: FarEngine) -> None:
