@@ -78,7 +78,7 @@ MUTANTS = {
     "rows that are not there": ("norms", "(down < rows) & (across < length)", "(across < length)"),
     "a projection on a row": ("norms", "- normalised * slope)", "- normalised * share)"),
     "columns of all rows": ("norms", "products += tl.sum(", "products = tl.sum("),
-    "the length of a projection": ("norms", "* both / count", "* both"),
+    "the length of a projection": ("norms", "* tl.sqrt(both) * tl.load(share)", "* tl.sqrt(both)"),
     "statistics of terms": ("norms", "tl.load(means + term,", "tl.load(means + term * 0,"),
     "a selection": ("chains", "tl.where(a != 0, values[code[k][2]], values[code[k][3]])",
                     "tl.where(a == 0, values[code[k][2]], values[code[k][3]])"),

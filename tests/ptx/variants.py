@@ -173,7 +173,6 @@ def _norms() -> None:
         for weight in (None, group):
             norm_sizes(x, lengths, group, weight)
             gradient_sizes(x, x, lengths, group, group, weight)
-        gradient_sizes(x, x, lengths, group, group, projects=False)
         gradient_sizes(x, x, lengths, group, group, by_terms=True)
 
 

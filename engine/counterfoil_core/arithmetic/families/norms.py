@@ -207,11 +207,11 @@ def _gradient_sizes_there(
         return None
     from counterfoil_core.kernels.cuda.norms import gradient_sizes
 
-    found = gradient_sizes(
+    top, squares, total = gradient_sizes(
         g.contiguous(), x.contiguous(), lengths, mean.contiguous(), rstd.contiguous(), weight, projects=projects,
         by_terms=by_terms,
     )  # fmt: skip
-    return [*map(DeviceNumber.read, found)]
+    return [DeviceNumber.read(top), DeviceNumber.read(squares).sqrt(), DeviceNumber.read(total)]
 
 
 def _wide(x: Tensor, count: int) -> bool:

@@ -22,7 +22,7 @@ from counterfoil_core.kernels.cuda.zeros import zeros
 from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
 
-LONGEST_ROW, MOST_ROWS = 1 << 20, 1 << 15
+LONGEST_ROW, MOST_ROWS = 1 << 18, 1 << 15
 """A longer sum has more additions by tiles than in blocks."""
 _ROWS, _BESIDE = 128, 16
 """Rows and columns of a tile where columns are added."""
@@ -209,16 +209,16 @@ def _gradient_sizes(
     means: tl.tensor,
     rstds: tl.tensor,
     weight: tl.tensor,
+    share: tl.tensor,
     tops: tl.tensor,
     weighted: tl.constexpr,
-    projects: tl.constexpr,
     by_terms: tl.constexpr,
     rows: tl.constexpr,
     columns: tl.constexpr,
     high: tl.constexpr,
     wide: tl.constexpr,
 ) -> None:
-    """Raise r (2 G + H n h / terms) abs(w), n h and the sum of magnitudes of g of ``high`` groups.
+    """Raise r (2 G + H n h share) abs(w), n n h h and the sum of magnitudes of g of ``high`` groups.
 
     G and n are the largest magnitude and the norm of g, H and h those of x less the mean times r; mean and r are those
     of the group, or with ``by_terms`` of the term, and then the first of the three is left out.
@@ -253,14 +253,13 @@ def _gradient_sizes(
         top = tl.maximum(top, tl.max(normalised.to(tl.int64, bitcast=True) & _MAGNITUDE, 0 if columns else 1))
         squares += tl.sum(normalised * normalised, 0 if columns else 1)
     inside = group < groups
-    both = tl.sqrt(energy) * tl.sqrt(squares)
-    tl.atomic_max(tops + 1, _top_of(both, inside), sem="relaxed")
     tl.atomic_max(tops + 2, _top_of(total, inside), sem="relaxed")
+    # Of numbers within float32's range the product of squares is within that of float64.
+    both = energy * squares
+    tl.atomic_max(tops + 1, _top_of(both, inside), sem="relaxed")
     if not by_terms:
         size = largest.to(tl.float64, bitcast=True) * 2.0
-        if projects:
-            count = (tl.full((), 0, tl.int64) + terms).to(tl.float64)
-            size = size + top.to(tl.float64, bitcast=True) * both / count
+        size = size + top.to(tl.float64, bitcast=True) * tl.sqrt(both) * tl.load(share)
         size = size * rstd
         if weighted:
             size = size * tl.load(weight + group, mask=inside, other=0.0)
@@ -330,8 +329,9 @@ def _dense(x: Tensor | None, instead: Tensor) -> Tensor:
 
 def _by_rows(kernel: Any, x: Tensor, rows: int, *arguments: Tensor, **constants: bool) -> None:
     length = x.numel() // rows
-    wide = min(TILE // 2, triton.next_power_of_2(length))
-    high = min(TILE // 2 // wide, triton.next_power_of_2(rows))
+    # In a larger tile quotients do not find their registers on every device.
+    wide = min(TILE // 4, triton.next_power_of_2(length))
+    high = min(TILE // 4 // wide, triton.next_power_of_2(rows))
     with device_of(x):
         kernel[(-(-rows // high),)](x, rows, length, *arguments, **constants, high=high, wide=wide, **OPTIONS)
 
@@ -363,7 +363,7 @@ def gradient_sizes(
     projects: bool = True,
     by_terms: bool = False,
 ) -> Tensor:
-    """Return the largest r (2 G + H n h / terms) abs(w), n h and sum of magnitudes over groups, float64 ``[3]``.
+    """Return the largest r (2 G + H n h / terms) abs(w), n n h h and sum of magnitudes over groups, float64 ``[3]``.
 
     Args:
         g: float64, contiguous, not empty; G and n are the largest magnitude and the norm of a group.
@@ -376,8 +376,10 @@ def gradient_sizes(
         by_terms: Whether mean and r are of the terms of a group, ``[r0 * r1]``; then the first of the three is 0.
     """
     tops = zeros(3, torch.int64, g.device)
+    # Of a scale the last bit says nothing: a product stands for the quotient.
+    share = constant_on(projects / (lengths[1] * lengths[3]), torch.float64, g.device)
     launch_grouped(
-        _gradient_sizes, lengths, g, x, mean, rstd, rstd if weight is None else weight, tops, whole=True,
-        weighted=weight is not None, projects=projects, by_terms=by_terms, halved=2,
+        _gradient_sizes, lengths, g, x, mean, rstd, rstd if weight is None else weight, share, tops, whole=True,
+        weighted=weight is not None, by_terms=by_terms, halved=2,
     )  # fmt: skip
     return tops.view(torch.float64)

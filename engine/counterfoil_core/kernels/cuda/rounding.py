@@ -198,7 +198,7 @@ def _round_block(
     guard: tl.tensor,
     margin: tl.tensor,
     logged: tl.tensor,
-    known: tl.tensor,
+    less_known: tl.tensor,
     own: tl.tensor,
     before: tl.tensor,
     reach: tl.tensor,
@@ -237,8 +237,8 @@ def _round_block(
     remainder = value - rounded
     tau = tau.to(tl.float64, bitcast=True)
     if directs:
-        low = _entries_before(logged, known, block * size, size)
-        high = _entries_before(logged, known, (block + 1) * size, size)
+        low = _entries_before(logged, -less_known, block * size, size)
+        high = _entries_before(logged, -less_known, (block + 1) * size, size)
         for start in tl.range(low, high, _ENTRIES):
             number = start + tl.arange(0, _ENTRIES).to(tl.int64)
             entry = tl.load(logged + number, mask=number < high, other=0)
@@ -394,11 +394,12 @@ class Pass:
         chosen = choice or GridChoice(DeviceNumber.read(slot), 0, 0)
         formula, read = chosen.scale.steps()
         told = chosen.follow or Directions(slot[:0], slot, slot, 0)
+        # Below zero: for a number that is 1 Triton would compile the kernel once more.
         known = told.entries.numel()
         self._launch(
             _round_block, max(flat.numel(), choice is not None), flat, flat.numel(), slot, entries, cursor,
             entries.numel(), slot if done is None else done, tuple(read), chosen.guard, chosen.margin,
-            told.entries, known, told.own, told.before, told.margin - 1, p=self._bits, formula=formula,
+            told.entries, -known, told.own, told.before, told.margin - 1, p=self._bits, formula=formula,
             again=done is not None, chosen=choice is not None, follow=chosen.follow is not None, directs=known > 0,
         )  # fmt: skip
 
