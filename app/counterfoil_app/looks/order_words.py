@@ -38,6 +38,7 @@ def form_title(name: str, about: str) -> str:
         "logistic": _tr("Table: logistic regression"),
         "gpt2": _tr("Text: GPT-2"),
         "hf": _tr("Model folder: fine-tuning"),
+        "evaluate": _tr("Model folder: what it scores"),
         "script": _tr("My training script"),
         "own": _tr("My own module"),
     }
@@ -53,8 +54,9 @@ def form_about(name: str, about: str) -> str:
         "logistic": _tr("Logistic regression on a table of yours, or on one that is made up."),
         "gpt2": _tr("A GPT-2 of any size on the text of a file, from random or from public weights."),
         "hf": _tr("A Hugging Face model out of a local folder, on texts, prompts or labels of yours."),
+        "evaluate": _tr("What such a model, or the weights of a run, get right on data of yours. Nothing is trained."),
         "script": _tr("What a Python script of yours trains, with no changed line."),
-        "own": _tr("A function of yours that returns a counterfoil.CustomJob."),
+        "own": _tr("A function of yours that returns a counterfoil.CustomJob or a counterfoil.Evaluation."),
     }  # fmt: skip
     return sentences.get(name, about)
 

@@ -16213,8 +16213,8 @@ Lauf zu finden</translation>
             <translation>Ein Modell von Hugging Face aus einem Ordner, auf Texten, Prompts oder Klassen von Ihnen.</translation>
         </message>
         <message>
-            <source>A function of yours that returns a counterfoil.CustomJob.</source>
-            <translation>Eine Funktion von Ihnen, die einen counterfoil.CustomJob zurückgibt.</translation>
+            <source>A function of yours that returns a counterfoil.CustomJob or a counterfoil.Evaluation.</source>
+            <translation>Eine Funktion von Ihnen, die einen counterfoil.CustomJob oder eine counterfoil.Evaluation liefert.</translation>
         </message>
         <message>
             <source>A small residual network on handwritten digits that come with Counterfoil: a first try.</source>
@@ -16381,6 +16381,10 @@ Lauf zu finden</translation>
             <translation>Modellordner: Fine-Tuning</translation>
         </message>
         <message>
+            <source>Model folder: what it scores</source>
+            <translation>Modellordner: was es leistet</translation>
+        </message>
+        <message>
             <source>Momentum of a share</source>
             <translation>Momentum eines Anteils</translation>
         </message>
@@ -16535,6 +16539,10 @@ Lauf zu finden</translation>
         <message>
             <source>What is trained</source>
             <translation>Was trainiert wird</translation>
+        </message>
+        <message>
+            <source>What such a model, or the weights of a run, get right on data of yours. Nothing is trained.</source>
+            <translation>Was ein solches Modell, oder die Gewichte eines Laufs, auf Ihren Daten richtig beantwortet. Nichts wird trainiert.</translation>
         </message>
         <message>
             <source>Width</source>
