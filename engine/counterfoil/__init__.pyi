@@ -95,6 +95,8 @@ from counterfoil.audit.values.figures import (
     kept_said as kept_said,
     log_said as log_said,
     recorded_log_said as recorded_log_said,
+    score_lines as score_lines,
+    score_said as score_said,
 )
 from counterfoil.audit.values.filekind import (
     CapsuleSubject as CapsuleSubject,
@@ -278,6 +280,12 @@ from counterfoil.training.custom import (
 )
 from counterfoil.training.division import (
     Division as Division,
+)
+from counterfoil.training.evaluation import (
+    Evaluation as Evaluation,
+    answer_counts as answer_counts,
+    classification_counts as classification_counts,
+    token_counts as token_counts,
 )
 from counterfoil.training.huggingface import (
     FineTuning as FineTuning,
@@ -501,6 +509,7 @@ from counterfoil_core.values.runfacts import (
     FactsProgress as FactsProgress,
     OperationCount as OperationCount,
     RunFacts as RunFacts,
+    Score as Score,
 )
 from counterfoil_core.values.sampling import (
     Sample as Sample,

@@ -27,11 +27,13 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.facts_dialog import FactsDialog
 from counterfoil_app.views.rules_dialog import RulesDialog
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.sentence import say
 from counterfoil_core.signing.kinds import json_of
 from counterfoil_core.signing.statements import sign_said
 from counterfoil_core.statement.factfields import fields_of
 from counterfoil_core.statement.verdict import sign_verdict
+from counterfoil_core.values.runfacts import Score, ScoreCount
 from counterfoil_resources.digits import load_digits
 from support.fake_engine import AUDITOR, FACTS, RULES, FakeEngine
 from support.reports import verified_report
@@ -92,6 +94,20 @@ def test_the_facts_of_the_open_run_are_shown(
         "images", "uint8", "1,797 \u00d7 8 \u00d7 8", FACTS.data[0].digest.short, "1,920", "1,792", "1.068",
         "122,880", "7",
     ]  # fmt: skip
+    dialog.reject()
+
+
+def test_the_score_of_an_evaluation_comes_first(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
+    counts = (ScoreCount("correct", (), (1234,)), ScoreCount("counted", (), (1500,)), ScoreCount("odd", (), (7,)))
+    score = Score(Digest.of(b"model"), Digest.of(b"data"), counts)
+    engine.facts = replace(FACTS, score=score)
+    dialog = facts_of(opened)
+    said = "1,234 of 1,500 right (82.27 %), odd 7"
+    qtbot.waitUntil(lambda: {said, "Model root", "Data root"} <= texts(dialog))
+    assert dialog.headline.text() == said
+    assert {score.model_root.hex, score.data_root.hex} <= {each.toolTip() for each in dialog.findChildren(QLabel)}
+    dialog.copy.click()
+    assert f"Model root\t{score.model_root.hex}" in QApplication.clipboard().text()
     dialog.reject()
 
 

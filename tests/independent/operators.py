@@ -227,6 +227,13 @@ def _nll_loss_backward(a: Any) -> Array:
     return result
 
 
+def _index_put(a: Any) -> Array:
+    assert a.accumulate
+    result = a.self.copy()
+    np.add.at(result, tuple(a.indices), a["values"])
+    return result
+
+
 def _embedding_backward(a: Any) -> Array:
     assert a.padding_idx == -1
     assert not a.scale_grad_by_freq
@@ -253,6 +260,9 @@ COMPUTE: dict[str, Callable[[Any], Any]] = {
     "add.Tensor": lambda a: a.self + a.alpha * a.other,
     "sub.Tensor": lambda a: a.self - a.alpha * a.other,
     "floor.default": lambda a: np.floor(a.self),
+    "round.default": lambda a: np.rint(a.self),
+    "argmax.default": lambda a: a.self.argmax(a.dim),
+    "bitwise_and.Tensor": lambda a: a.self & a.other,
     "relu.default": lambda a: np.maximum(a.self, 0.0),
     "threshold_backward.default": lambda a: np.where(a.self > a.threshold, a.grad_output, 0.0),
     "where.self": lambda a: np.where(a.condition, a.self, a.other),
@@ -267,6 +277,8 @@ COMPUTE: dict[str, Callable[[Any], Any]] = {
     "embedding.default": lambda a: a.weight[a.indices],
     "arange.default": lambda a: np.arange(a.end),
     "ones.default": lambda a: np.ones(a.size),
+    "zeros.default": lambda a: np.zeros(a.size),
+    "index_put.default": _index_put,
     "full.default": lambda a: np.full(a.size, a.fill_value),
     "scalar_tensor.default": lambda a: a.s,
     "ones_like.default": lambda a: np.ones(a.self.shape),

@@ -228,7 +228,7 @@ _GIVEN: dict[str, list[tuple[Any, ...]]] = {
     "select_scatter": [(_X, f(4), 0, 1), (_X, f(3), -1, 0)],
     "slice_scatter": [(_X, f(3, 2), 1, 1, 3), (_X, f(2, 4), 0, 0, None, 2)],
     "diagonal_scatter": [(_X, f(3)), (_X, f(3), 1)],
-    "constant_pad_nd": [(_X, (1, 2)), (_X, (1, -1, 0, 3), 2.0), (i(3), (1, 1), 1)],
+    "constant_pad_nd": [(_X, (1, 2)), (_X, (1, -1, 0, 3), 2.0), (i(3), (1, 1), 1), (i(3), (1, 1), 0.0)],
     "pixel_shuffle": [(f(2, 8, 3, 3), 2)],
     "pixel_unshuffle": [(f(2, 2, 6, 6), 3)],
     "im2col": [(f(2, 3, 9, 8), (3, 2), (1, 1), (1, 1), (2, 2))],

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QTableView, QWidget
 
-from counterfoil import DataUse, OperationCount, RunFacts
+from counterfoil import DataUse, OperationCount, RunFacts, Score, score_lines, score_said
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
 from counterfoil_app.looks.engine_words import failure_text, translate
@@ -115,6 +115,8 @@ class FactsDialog(InquiryDialog):
             return Look(self.tr("Not counted"), "waiting", Tone.INFO), self.tr("The count was stopped.")
         operations, steps = text.digits(f"{facts.total_operations:.3g}"), text.count(facts.steps)
         headline = self.tr("{0} operations in {1} steps").format(operations, steps)
+        if facts.score is not None:
+            headline = translate(score_said(facts.score))
         return Look(headline, "information", Tone.INFO), facts.title
 
     # What is shown
@@ -126,6 +128,7 @@ class FactsDialog(InquiryDialog):
         if facts.client_key:
             client = Field(self.tr("Client's key"), facts.client_key, exact=True)
         return [
+            *(self._score(facts.score) if facts.score is not None else ()),
             digest_field(self.tr("Order digest"), facts.order, ""),
             digest_field(self.tr("Run root"), facts.run_root, ""),
             Field(self.tr("Trainer's key"), facts.trainer_key, exact=True),
@@ -141,6 +144,14 @@ class FactsDialog(InquiryDialog):
             Field(self.tr("Operations"), text.count(facts.total_operations)),
             *([Field(self.tr("Tokens looked up"), text.count(facts.tokens))] if facts.tokens else []),
         ]
+
+    def _score(self, score: Score) -> list[Field]:
+        (name, said), (model, _), (data, _) = score_lines(score)
+        roots = [
+            digest_field(translate(model), score.model_root, ""),
+            digest_field(translate(data), score.data_root, ""),
+        ]
+        return [Field(translate(name), translate(said)), *roots]
 
     def _sayings(self, facts: RunFacts) -> list[Field]:
         unsaid = self.tr("not said")

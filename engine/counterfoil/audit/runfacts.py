@@ -34,6 +34,7 @@ from counterfoil_core.operators.node import Node, Value
 from counterfoil_core.operators.pointwise import facts as pointwise
 from counterfoil_core.operators.products import facts as products
 from counterfoil_core.operators.reductions import facts as reductions
+from counterfoil_core.order.evaluation import score_names, score_of
 from counterfoil_core.parties.signatures import Keys
 from counterfoil_core.program.estimate import node_flops
 from counterfoil_core.program.graph import Program, node_values
@@ -50,6 +51,7 @@ from counterfoil_core.values.runfacts import (
     DataUse,
     OperationCount,
     RunFacts,
+    Score,
     seconds_between,
 )
 
@@ -309,7 +311,18 @@ def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:
         energy_kwh="" if not energy_kwh else f"{Decimal(energy_kwh).normalize():f}",
         tokens=tokens,
         seconds=seconds_between(started, signed),
+        score=_score_in(inspection.reader, order.programs, steps),
     )
+
+
+def _score_in(reader: BundleReader, programs: Turns[Program], steps: int) -> Score | None:
+    """What an evaluation scored; nothing where the last state is not that of its leaf, which an audit finds."""
+    manifest = reader.manifest
+    names = () if manifest.shares is not None else score_names(programs)
+    if not names or not steps or steps != manifest.steps:
+        return None
+    last = {name: reader.checkpoint_tensor(steps, name)[0] for name in names}
+    return score_of(manifest, reader.initial_state(), last, reader.committed_root(steps))
 
 
 def _place(sort: Sort) -> tuple[int, int, str]:

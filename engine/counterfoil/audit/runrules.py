@@ -79,6 +79,8 @@ def _rules(found: dict[str, Any]) -> RunRules:
     precision, performance, verdict = tables["precision"], tables["performance"], tables["verdict"]
     scalars = hyper.take("scalars", dict) if hyper.has("scalars") else {}
     named = Fields(scalars, _WHAT, GivenFileError)
+    scores = performance.take("score", dict) if performance.has("score") else {}
+    scored = Fields(scores, _WHAT, GivenFileError)
     rules = RunRules(
         title=title,
         operations=_range(compute, "operations"),
@@ -93,6 +95,7 @@ def _rules(found: dict[str, Any]) -> RunRules:
         compute=tuple(_texts(precision, "compute")),
         exact=precision.take("exact", bool) if precision.has("exact") else None,
         final_loss=_range(performance, "final_loss"),
+        score={name: span for name in scores if (span := _range(scored, name)) is not None},
         auditors=tuple(digest.hex for digest in _digests(verdict, "auditors")),
         replayed=_number(verdict.take("replayed", int, float), "replayed") if verdict.has("replayed") else 1.0,
     )

@@ -85,6 +85,7 @@ def show_run_facts(out: Console, found: RunFacts) -> None:
     """Show facts, as tables."""
     from rich.table import Table
 
+    from counterfoil.audit.values.figures import score_lines
     from counterfoil.cli.reports import show_facts
 
     show_facts(
@@ -99,6 +100,7 @@ def show_run_facts(out: Console, found: RunFacts) -> None:
             "optimizer": markup(found.optimizer),
             "precision": found.precision,
             "operations": f"{found.total_operations:,} ({found.total_operations:.3g})",
+            **({} if found.score is None else {name.lower(): markup(said) for name, said in score_lines(found.score)}),
         },
     )
     table = Table(title="Operations, as the order's programs have them", title_justify="left", box=None)

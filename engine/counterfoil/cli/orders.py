@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
@@ -15,8 +18,9 @@ from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.groups import Defaults
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import KeyOption
+from counterfoil.cli.options import KeyOption, OutOption
 from counterfoil.cli.order_options import (
+    DEFAULT_PROFILE,
     AnyOrder,
     OrderOptions,
     ProfileName,
@@ -569,6 +573,97 @@ def order_fine_tuning(
     options.write(_prepared(folder, data, settings))
 
 
+@order_app.command("evaluate")
+def order_evaluation(
+    *,
+    folder: Annotated[
+        Path,
+        READS_FOLDER,
+        typer.Argument(
+            metavar="MODEL_FOLDER",
+            help="A local folder as for 'order hf'. Nothing is downloaded, and no code of it is run.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[Path, READS, typer.Option(help="What to score it on, as for 'order hf'.", show_default=False)],
+    weights: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            help="A run (.cfoil) whose final weights are scored, or a safetensors file.",
+            show_default="those of the folder",
+        ),
+    ] = None,
+    task: Annotated[
+        Task | None,
+        typer.Option(help="What the model is for.", show_default="by the model and the data"),
+    ] = None,
+    batch_size: BatchOption = 8,
+    length: Annotated[
+        int | None,
+        typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
+    ] = None,
+    pack: Annotated[
+        bool, typer.Option("--pack", help="Join texts to full rows, in the place of a padded row for each.")
+    ] = False,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="What the data call these columns, as for 'order hf'.", metavar="NAMES", show_default=False),
+    ] = None,
+    precision: Annotated[
+        ProfileName, typer.Option("--precision", help="How operators compute.", metavar="NAME")
+    ] = DEFAULT_PROFILE,
+    checkpoint_every: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Store the state every so many steps: several machines can replay then, or a sample be drawn.",
+            show_default="at the end",
+        ),
+    ] = None,
+    out: OutOption,
+    every: AnyOrder,
+) -> None:
+    """Order what a Hugging Face model scores on data: right answers and loss, as exact sums over the rows.
+
+    The order is trained, replayed and judged as any other; nothing learns. 'counterfoil facts' and the verdict
+    state the score. A model of your own is scored with 'order --from' and a function that returns a
+    counterfoil.Evaluation.
+
+    Example: counterfoil order evaluate model-folder --data test.jsonl --weights run.cfoil --out score.cfoil
+    """
+    check_writable(out, every.force)
+    _ = every.segments, every.stop_rule, every.signer
+    from counterfoil.training import huggingface
+
+    settings = huggingface.FineTuning(
+        task=task,
+        batch_size=batch_size,
+        length=length,
+        pack=pack,
+        columns=_columns(columns),
+        precision=PROFILES[precision.value],
+        checkpoint_every=checkpoint_every or 0,
+    )
+    with _weights_file(weights) as file:
+        draft = _prepared(folder, data, settings, evaluates=True, weights=file)
+    write_order(every.shaped(draft), out, trial=every.trial, signer=every.signer)
+
+
+@contextmanager
+def _weights_file(weights: Path | None) -> Iterator[Path | None]:
+    """The file of given weights; those of a run are written to one beside which nothing lies."""
+    if weights is None or weights.suffix == ".safetensors":
+        yield weights
+        return
+    from counterfoil.delivery.export import FILE, export_weights
+
+    with TemporaryDirectory() as folder:
+        for _ in export_weights(weights, folder):
+            pass
+        yield Path(folder) / FILE
+
+
 def _columns(text: str | None) -> dict[str, str]:
     """Read ``text=content,label=category``."""
     pairs = [part.strip().partition("=") for part in (text or "").split(",") if part.strip()]
@@ -577,12 +672,16 @@ def _columns(text: str | None) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _prepared(folder: Path, data: Path, settings: FineTuning) -> OrderDraft:
-    """Draft a fine-tuning, with a bar for each stage, and show what was made of the data."""
+def _prepared(
+    folder: Path, data: Path, settings: FineTuning, *, evaluates: bool = False, weights: Path | None = None
+) -> OrderDraft:
+    """Draft a fine-tuning, or an evaluation, with a bar for each stage, and show what was made of the data."""
     from counterfoil.training.huggingface import prepare_huggingface
 
     with cancel_on_interrupt() as cancel:
-        prepared = show_stages(prepare_huggingface(folder, data, settings, cancel))
+        prepared = show_stages(
+            prepare_huggingface(folder, data, settings, cancel, evaluates=evaluates, weights=weights)
+        )
     console = terminal.console()
     for note in prepared.notes:
         console.print(markup(note))

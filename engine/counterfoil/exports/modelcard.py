@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from counterfoil.audit.values.delivery import DeliveryReport
+from counterfoil.audit.values.figures import score_lines
 from counterfoil.base.oneline import one_line
 from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.values.outcome import Outcome
@@ -65,6 +66,7 @@ def model_card(verdict: Verdict, key_file: str, verdict_file: str, delivered: De
             else ", which the run itself names; the auditor was given none"
         ),
         "Run root": _digest(verdict.run_root),
+        **_score(verdict),
         **_weights(verdict, delivered),
         "Signed": f"{verdict.signed_at}, with the key `{verdict.key_id}`",
     }
@@ -92,6 +94,12 @@ def _steps(verdict: Verdict) -> str:
     if verdict.steps_recorded == verdict.steps_ordered:
         return replayed
     return f"{replayed}; the run has {verdict.steps_recorded} of {verdict.steps_ordered} ordered steps"
+
+
+def _score(verdict: Verdict) -> dict[str, str]:
+    """What the model scored, where the verdict is on an evaluation and states its facts."""
+    score = None if verdict.run_facts is None else verdict.run_facts.score
+    return {} if score is None else {str(name): plain(said) for name, said in score_lines(score)}
 
 
 def _weights(verdict: Verdict, delivered: DeliveryReport | None) -> dict[str, str]:

@@ -29,6 +29,8 @@ CLIENT_ORDER = "COUNTERFOIL_CLIENT_ORDER"
 """The order was compared with the client's own, or is signed with the client's key."""
 ENDED = "COUNTERFOIL_RUN_ENDED_BY_RULE_AT_{0}_OF_{1}_STEPS"
 """The run ended before its last ordered step, by the order's rule."""
+SCORE = "COUNTERFOIL_EVALUATION_{0}_OF_{1}_RIGHT_MODEL_ROOT_{2}"
+"""The run is an evaluation, all of which was replayed: what the model scored."""
 WEIGHTS = "COUNTERFOIL_WEIGHTS_DELIVERED"
 """The model among the subjects is the final state of the run."""
 
@@ -43,7 +45,7 @@ def properties(verdict: Verdict) -> list[str]:
     sample = verdict.sample
     assert sample is not None, "rule 12 of a verdict"
     if sample.whole:
-        found = [REPLAYED]
+        found = [REPLAYED, *_score(verdict)]
     elif sample.selection is not Selection.RANDOM:
         raise _about_part(
             say(
@@ -73,6 +75,14 @@ def properties(verdict: Verdict) -> list[str]:
     if verdict.model is not None:
         found.append(WEIGHTS)
     return found
+
+
+def _score(verdict: Verdict) -> list[str]:
+    score = None if verdict.run_facts is None else verdict.run_facts.score
+    correct, counted = (None, None) if score is None else (score.count("correct"), score.count("counted"))
+    if score is None or correct is None or counted is None:
+        return []
+    return [SCORE.format(correct, counted, score.model_root.hex.upper())]
 
 
 def _about_part(sentence: str) -> DataError:

@@ -86,8 +86,9 @@ class Passes:
             losses.append(around.decisions.stopping(loss.detach()))
             if count is not None:
                 counts.append(count.detach().to(loss.dtype))
-            scaled = loss if count is not None or factor == 1.0 else loss * factor
-            _backward(scaled, weights, summed, around)
+            if weights:
+                scaled = loss if count is not None or factor == 1.0 else loss * factor
+                _backward(scaled, weights, summed, around)
         return Passed(weights, losses, counts, summed, buffers)
 
     def _forward(
@@ -122,7 +123,7 @@ class Passes:
         count = None
         if self.weigh == "tokens":
             loss, count = _sum_and_count(loss)
-        _check_loss(loss)
+        _check_loss(loss, trained=bool(self.held.parameters))
         # The next part starts from the values of the buffers, not from how they came about.
         return loss, count, {name: after[name].detach() for name in buffers}
 
@@ -185,7 +186,7 @@ def _sum_and_count(given: Any) -> tuple[Any, Tensor]:
     return loss, count
 
 
-def _check_loss(loss: Any) -> None:
+def _check_loss(loss: Any, *, trained: bool) -> None:
     if not isinstance(loss, Tensor):
         raise ProgramError(f"The objective returned {type(loss).__name__}; it must return a tensor that is one number.")
     if loss.dim() != 0 or not loss.is_floating_point():
@@ -193,5 +194,5 @@ def _check_loss(loss: Any) -> None:
             f"The objective returned {loss.dtype} of shape {tuple(loss.shape)}; it must be one number.",
             remedy="Reduce it, for instance with mean().",
         )
-    if not loss.requires_grad:
+    if trained and not loss.requires_grad:
         raise ProgramError("The objective does not depend on any parameter of the model.")

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from counterfoil.program import autocast, whereabouts
 from counterfoil.program.update import UpdateRule
+from counterfoil.program.update.rule import NothingTrained
 from counterfoil_core.base.dtypes import STATE_DTYPES
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.operators.node import TensorType
@@ -65,7 +66,7 @@ def hold(model: nn.Module, rule: UpdateRule) -> Held:
         DataError: Nothing is to be trained, or a bundle cannot hold a tensor.
     """
     parameters = {name: p.detach() for name, p in model.named_parameters() if p.requires_grad}
-    if not parameters:
+    if not parameters and not isinstance(rule, NothingTrained):
         raise DataError(
             "The model has no parameter that requires a gradient, so there is nothing to train.",
             remedy="Register its weights as nn.Parameter with requires_grad=True.",

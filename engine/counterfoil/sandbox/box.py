@@ -142,6 +142,8 @@ def enter(reads: Iterable[AnyPath], writes: Iterable[AnyPath] = (), lists: Itera
     policy = policy_here(reads, writes, lists)
     # Libraries ask for a place for temporary files, which they do not use, and fail where there is none to write to.
     tempfile.tempdir = next(iter(policy.writes), os.sep)
+    # The library's compiler, whose front end some checks of operators load, makes this folder or fails.
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.sep
     return close(policy)
 
 

@@ -49,7 +49,8 @@ class Failure:
     def of(cls, error: BaseException) -> Self:
         """Take an error apart; to be called while it is handled."""
         if isinstance(error, OSError):
-            error = FileWriteError(say("{0}.", error.strerror or error))
+            what = ": ".join(str(part) for part in (error.strerror, error.filename) if part)
+            error = FileWriteError(say("{0}.", what or error), detail=traceback.format_exc())
         if not isinstance(error, CounterfoilError):
             return cls("", f"{type(error).__name__}: {error}".rstrip(". "), "", traceback.format_exc())
         name = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)

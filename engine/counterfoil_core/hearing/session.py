@@ -38,6 +38,7 @@ from counterfoil_core.hearing.report import report_of
 from counterfoil_core.hearing.result import Identity
 from counterfoil_core.hearing.segments import SegmentReplay
 from counterfoil_core.hearing.work import Opened
+from counterfoil_core.order.evaluation import score_names
 from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.parties.beacons import check_beacon
 from counterfoil_core.parties.signatures import read_client_order
@@ -146,8 +147,8 @@ class _Audit:
     def _audit(self, file: OpenFile) -> Iterator[Event]:
         inspection = self._inspect(file)
         order, claim, machine = self._admit(inspection)
-        if self._request.facts:
-            assert self._outside is not None
+        # The score is what an evaluation is for.
+        if self._outside is not None and (self._request.facts or score_names(order.programs)):
             self._learn(facts=self._outside.facts(inspection))
         kept = yield from self._plan(inspection, order, claim)
         with ExitStack() as stack:

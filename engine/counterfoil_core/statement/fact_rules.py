@@ -43,6 +43,8 @@ def facts(verdict: Verdict) -> Broken:
         yield contradiction(verdict, say("the operations of its facts do not add up"))
     yield from _wrong_operations(verdict, said)
     yield from _wrong_data(verdict, said)
+    if said.score is not None and not all(one.fits for one in said.score.counts):
+        yield contradiction(verdict, say("the score of its facts has counts of another shape than they say"))
     try:
         passed = seconds_between(said.started, said.signed)
     except ValueError:

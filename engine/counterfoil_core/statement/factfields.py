@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from counterfoil_core.base.canonical import MAX_EXACT_INTEGER
 from counterfoil_core.base.digest import Digest
@@ -29,7 +29,7 @@ from counterfoil_core.signing.kinds import (
     StepNumber,
     read_value,
 )
-from counterfoil_core.values.runfacts import DataUse, OperationCount, RunFacts
+from counterfoil_core.values.runfacts import MAX_SCORES, DataUse, OperationCount, RunFacts, Score, ScoreCount
 
 MAX_DIMENSIONS = 64
 MAX_COUNTED = 1000
@@ -72,6 +72,22 @@ class DataFields(Fields, frozen=True):
     filling_rows: CountText
 
 
+class ScoreCountFields(Fields, frozen=True):
+    """What was counted under one name."""
+
+    name: Name
+    shape: Lengths
+    values: Annotated[tuple[CountText, ...], Meta(max_length=MAX_SCORES)]
+
+
+class ScoreFields(Fields, frozen=True):
+    """What a model scored on data; docs/evaluations.md."""
+
+    model_root: Digest
+    data_root: Digest
+    counts: Annotated[tuple[ScoreCountFields, ...], Meta(min_length=1, max_length=MAX_SCORES)]
+
+
 class FactsFields(Fields, frozen=True):
     """What a run shows of itself; counts are text. docs/facts.md."""
 
@@ -98,6 +114,7 @@ class FactsFields(Fields, frozen=True):
     seconds: Length | None
     machine: Lines
     energy_kwh: Annotated[str, Meta(pattern=r"\A([0-9]{1,12}(\.[0-9]{1,6})?)?\Z")]
+    score: ScoreFields | UnsetType = UNSET
 
 
 class FactsStatement(Dated, frozen=True):
@@ -119,6 +136,12 @@ def fields_of(facts: RunFacts) -> FactsFields:
         "operations": [vars(each) | {"operations": str(each.operations)} for each in facts.operations],
         "data": [vars(each) | {name: str(vars(each)[name]) for name in _COUNTS} for each in facts.data],
     }
+    if facts.score is None:
+        del told["score"]
+    else:
+        score = facts.score
+        counts = [vars(each) | {"values": [str(value) for value in each.values]} for each in score.counts]
+        told["score"] = vars(score) | {"counts": counts}
     try:
         return msgspec.convert(msgspec.to_builtins(told, enc_hook=str), FactsFields, dec_hook=read_value)
     except msgspec.ValidationError as error:
@@ -143,8 +166,14 @@ def facts_from(fields: FactsFields) -> RunFacts:
             DataUse(each.name, each.dtype, each.shape, each.digest, *(int(getattr(each, name)) for name in _COUNTS))
             for each in fields.data
         ),
+        "score": None if isinstance(fields.score, UnsetType) else _score_from(fields.score),
     }
     return RunFacts(**told)
+
+
+def _score_from(fields: ScoreFields) -> Score:
+    counts = (ScoreCount(each.name, each.shape, tuple(map(int, each.values))) for each in fields.counts)
+    return Score(fields.model_root, fields.data_root, tuple(counts))
 
 
 def differing_facts(said: FactsFields, facts: RunFacts) -> tuple[str, ...]:

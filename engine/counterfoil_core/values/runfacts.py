@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.timestamps import read_timestamp
@@ -53,6 +55,66 @@ class DataUse:
         return self.rows_read / self.shape[0] if self.shape and self.shape[0] else 0.0
 
 
+MAX_SCORES = 10_000
+"""Numbers of all counts of an evaluation."""
+NATS_BITS = 20
+"""Losses are counted in units of 2^-20 nats."""
+
+
+@dataclass(frozen=True)
+class ScoreCount:
+    """What was counted over all rows under one name."""
+
+    name: str  #: Its name, such as ``correct``; what it means, the program says.
+    shape: tuple[int, ...]  #: Its shape; none of a single number.
+    values: tuple[int, ...]  #: The counts, none negative, in C order.
+
+    @property
+    def fits(self) -> bool:
+        """Whether it has as many numbers as its shape says: a statement of a stranger may say anything."""
+        return math.prod(self.shape) == len(self.values)
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a model scored on data."""
+
+    model_root: Digest  #: State root over the tensors of the model, which no step changes.
+    data_root: Digest  #: State root over the data arrays of the order.
+    counts: tuple[ScoreCount, ...]  #: What was counted, by name.
+
+    def count(self, name: str) -> int | None:
+        """Return a count that is a single number; None where there is none of this name."""
+        return next((one.values[0] for one in self.counts if one.name == name and not one.shape and one.fits), None)
+
+    @property
+    def metrics(self) -> dict[str, Decimal]:
+        """What follows from counts whose names are agreed upon, by name, rounded to 28 digits.
+
+        ``accuracy`` is correct / counted. ``macro_f1`` is the mean over the classes of 2 TP / (2 TP + FP + FN), of
+        confusion by label and answer, 0 for a class without any. ``perplexity`` is the exponential of the mean loss.
+        """
+        found: dict[str, Decimal] = {}
+        counted, correct, nats = (self.count(name) for name in ("counted", "correct", "nats"))
+        if counted and correct is not None:
+            found["accuracy"] = Decimal(correct) / counted
+        if counted and nats is not None:
+            found["perplexity"] = (Decimal(nats) / (counted * 2**NATS_BITS)).exp()
+        for one in self.counts:
+            if one.name == "confusion" and one.fits and len(one.shape) == 2 and one.shape[0] == one.shape[1]:
+                found["macro_f1"] = _macro_f1(one.shape[0], one.values)
+        return found
+
+
+def _macro_f1(classes: int, pairs: tuple[int, ...]) -> Decimal:
+    total = Decimal(0)
+    for own in range(classes):
+        right = 2 * pairs[own * classes + own]
+        named = sum(pairs[own * classes : (own + 1) * classes]) + sum(pairs[own::classes])
+        total += Decimal(right) / named if named else 0
+    return total / classes if classes else total
+
+
 @dataclass(frozen=True)
 class FactsProgress:
     """How far the checks are before a run is counted, or rules are checked on it."""
@@ -92,6 +154,8 @@ class RunFacts:
     #: From ``started`` to ``signed``, as the trainer says; None where one of them is not there, or they are in the
     #: wrong order.
     seconds: int | None = None
+    #: What the model scored, where the order is an evaluation and the last stored state is what the run commits to.
+    score: Score | None = None
 
     @property
     def about(self) -> Subject:

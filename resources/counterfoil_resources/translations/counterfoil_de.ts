@@ -7460,6 +7460,10 @@ Lauf zu finden</translation>
             <translation>Eine Zeile wurde entfernt, eingefügt oder verschoben: Bitten Sie den Zeugen um das Protokoll.</translation>
         </message>
         <message>
+            <source>A local folder as for 'order hf'. Nothing is downloaded, and no code of it is run.</source>
+            <translation>Ein lokaler Ordner wie bei „order hf“. Nichts wird heruntergeladen, und kein Code daraus wird ausgeführt.</translation>
+        </message>
+        <message>
             <source>A local folder with config.json, weights as safetensors, and tokenizer.json or preprocessor_config.json. Nothing is downloaded.</source>
             <translation>Ein Ordner auf diesem Rechner mit config.json, Gewichten als safetensors und tokenizer.json oder preprocessor_config.json. Es wird nichts heruntergeladen.</translation>
         </message>
@@ -7566,6 +7570,10 @@ Lauf zu finden</translation>
         <message>
             <source>A rule to stop early looks back {0} steps; it must be a whole number from 1.</source>
             <translation>Eine Regel zum vorzeitigen Ende blickt {0} Schritte zurück; es muss eine ganze Zahl ab 1 sein.</translation>
+        </message>
+        <message>
+            <source>A run (.cfoil) whose final weights are scored, or a safetensors file.</source>
+            <translation>Ein Lauf (.cfoil), dessen letzte Gewichte bewertet werden, oder eine Safetensors-Datei.</translation>
         </message>
         <message>
             <source>A sample has at least one segment.</source>
@@ -8228,6 +8236,10 @@ Lauf zu finden</translation>
             <translation>Wird gezählt</translation>
         </message>
         <message>
+            <source>Data root</source>
+            <translation>Wurzel der Daten</translation>
+        </message>
+        <message>
             <source>Deliver each tensor once: take files of another saving out of the folder.</source>
             <translation>Liefern Sie jeden Tensor einmal: Nehmen Sie Dateien eines anderen Speicherns aus dem Ordner.</translation>
         </message>
@@ -8628,6 +8640,10 @@ Lauf zu finden</translation>
             <translation>Wie Operatoren rechnen, bei --script oder --from: anstelle dessen, was die Aufgabe sagt.</translation>
         </message>
         <message>
+            <source>How operators compute.</source>
+            <translation>Wie Operatoren rechnen.</translation>
+        </message>
+        <message>
             <source>How the data were made, in a sentence or more.</source>
             <translation>Wie die Daten entstanden sind, in einem Satz oder mehreren.</translation>
         </message>
@@ -8892,6 +8908,10 @@ Lauf zu finden</translation>
             <translation>Auftrag: {0}</translation>
         </message>
         <message>
+            <source>Join texts to full rows, in the place of a padded row for each.</source>
+            <translation>Texte zu vollen Zeilen verbinden, statt einer aufgefüllten Zeile für jeden.</translation>
+        </message>
+        <message>
             <source>Join texts to full rows, in the place of a padded row for each; files of plain text always are.</source>
             <translation>Texte zu vollen Zeilen verbinden, anstelle einer aufgefüllten Zeile für jeden; bei Dateien mit einfachem Text geschieht das immer.</translation>
         </message>
@@ -9086,6 +9106,10 @@ Lauf zu finden</translation>
         <message>
             <source>Mirror images at random. Not for digits or letters.</source>
             <translation>Bilder zufällig spiegeln. Nicht für Ziffern oder Buchstaben.</translation>
+        </message>
+        <message>
+            <source>Model root</source>
+            <translation>Wurzel des Modells</translation>
         </message>
         <message>
             <source>Most likely another learning rate was used, another update rule, or the weights were edited.</source>
@@ -9632,6 +9656,10 @@ Lauf zu finden</translation>
             <translation>Sagen Sie, wessen er ist, oder entfernen Sie ihn.</translation>
         </message>
         <message>
+            <source>Score</source>
+            <translation>Ergebnis</translation>
+        </message>
+        <message>
             <source>Screen {0}</source>
             <translation>Bildschirm {0}</translation>
         </message>
@@ -9862,6 +9890,10 @@ Lauf zu finden</translation>
         <message>
             <source>Stopped; the first {0} steps are kept in {1}.</source>
             <translation>Angehalten; die ersten {0} Schritte bleiben in {1}.</translation>
+        </message>
+        <message>
+            <source>Store the state every so many steps: several machines can replay then, or a sample be drawn.</source>
+            <translation>Den Zustand alle so viele Schritte speichern: Dann können mehrere Maschinen wiederholen, oder eine Stichprobe kann gezogen werden.</translation>
         </message>
         <message>
             <source>Store the state every so many steps; a multiple of --commit-every.</source>
@@ -10254,6 +10286,10 @@ Lauf zu finden</translation>
         <message>
             <source>The environment variable {0} names no open file descriptor.</source>
             <translation>Die Umgebungsvariable {0} nennt keinen offenen Dateideskriptor.</translation>
+        </message>
+        <message>
+            <source>The evaluation has no score of this name.</source>
+            <translation>Die Auswertung hat kein Ergebnis dieses Namens.</translation>
         </message>
         <message>
             <source>The evidence for a capsule of this dispute is no longer in memory.</source>
@@ -11476,6 +11512,10 @@ Lauf zu finden</translation>
             <translation>Der Lauf ist ein anderer als der, in dem die Zeilen gefunden wurden.</translation>
         </message>
         <message>
+            <source>The run is no evaluation, or its last state is not the one that it commits to.</source>
+            <translation>Der Lauf ist keine Auswertung, oder sein letzter Zustand ist nicht der, auf den er sich festlegt.</translation>
+        </message>
+        <message>
             <source>The run is signed and complete. Compare it with the client's own order before you rely on it.</source>
             <translation>Der Lauf ist unterschrieben und vollständig. Vergleichen Sie ihn mit dem eigenen Auftrag des Auftraggebers, bevor Sie sich darauf verlassen.</translation>
         </message>
@@ -11550,6 +11590,10 @@ Lauf zu finden</translation>
         <message>
             <source>The schedule's shape is not (steps, batch size).</source>
             <translation>Die Form des Ablaufs ist nicht (Schritte, Größe des Batches).</translation>
+        </message>
+        <message>
+            <source>The score is {0}; {1} to {2} are allowed. It is that of the model {3} on the data {4}.</source>
+            <translation>Das Ergebnis ist {0}; erlaubt sind {1} bis {2}. Es ist das des Modells {3} auf den Daten {4}.</translation>
         </message>
         <message>
             <source>The secret key {0}, which seals what this user keeps, cannot be used: {1}.</source>
@@ -12764,12 +12808,20 @@ Lauf zu finden</translation>
             <translation>Was Anteil {0} von Schritt {1} ergab, ist nicht, was der bestellte Schritt ergibt.</translation>
         </message>
         <message>
+            <source>What the data call these columns, as for 'order hf'.</source>
+            <translation>Wie die Daten diese Spalten nennen, wie bei „order hf“.</translation>
+        </message>
+        <message>
             <source>What the data call these columns: text=content, or prompt=question,completion=answer.</source>
             <translation>Wie diese Spalten in den Daten heißen: text=content, oder prompt=question,completion=answer.</translation>
         </message>
         <message>
             <source>What the last checkpoint leaves out is not written properly.</source>
             <translation>Was der letzte gespeicherte Zustand auslässt, ist nicht richtig aufgeschrieben.</translation>
+        </message>
+        <message>
+            <source>What the model is for.</source>
+            <translation>Wofür das Modell ist.</translation>
         </message>
         <message>
             <source>What the model is trained for.</source>
@@ -12802,6 +12854,10 @@ Lauf zu finden</translation>
         <message>
             <source>What this does not say</source>
             <translation>Was dies nicht sagt</translation>
+        </message>
+        <message>
+            <source>What to score it on, as for 'order hf'.</source>
+            <translation>Worauf es bewertet wird, wie bei „order hf“.</translation>
         </message>
         <message>
             <source>What was added of share {0} of step {1} is not what its party signed. The trainer put the run together of shares that their parties did not sign, or the file was altered.</source>
@@ -13238,6 +13294,10 @@ Lauf zu finden</translation>
         <message>
             <source>at no rounded operator</source>
             <translation>bei keinem gerundeten Operator</translation>
+        </message>
+        <message>
+            <source>at the end</source>
+            <translation>am Ende</translation>
         </message>
         <message>
             <source>beyond float32's range</source>
@@ -14024,6 +14084,10 @@ Lauf zu finden</translation>
             <translation>Verlust</translation>
         </message>
         <message>
+            <source>macro F1 {0:.4f}</source>
+            <translation>Makro-F1 {0:.4f}</translation>
+        </message>
+        <message>
             <source>matrices in {0}, batches in {1}, convolutions in {2}</source>
             <translation>Matrizen in {0}, Stapel in {1}, Faltungen in {2}</translation>
         </message>
@@ -14182,6 +14246,10 @@ Lauf zu finden</translation>
         <message>
             <source>per-step scalars</source>
             <translation>Skalare der Schritte</translation>
+        </message>
+        <message>
+            <source>perplexity {0:.4f}</source>
+            <translation>Perplexität {0:.4f}</translation>
         </message>
         <message>
             <source>products in {0}</source>
@@ -14660,6 +14728,10 @@ Lauf zu finden</translation>
             <translation>der Ablauf</translation>
         </message>
         <message>
+            <source>the score of its facts has counts of another shape than they say</source>
+            <translation>das Ergebnis seiner Fakten hat Zählungen einer anderen Form, als sie sagen</translation>
+        </message>
+        <message>
             <source>the sealed file</source>
             <translation>die versiegelte Datei</translation>
         </message>
@@ -14800,6 +14872,10 @@ Lauf zu finden</translation>
             <translation>diese Seite</translation>
         </message>
         <message>
+            <source>those of the folder</source>
+            <translation>die des Ordners</translation>
+        </message>
+        <message>
             <source>tokens</source>
             <translation>Tokens</translation>
         </message>
@@ -14928,12 +15004,20 @@ Lauf zu finden</translation>
             <translation>Ihr Anteil am Datenträger ist aufgebraucht</translation>
         </message>
         <message>
+            <source>{0:,} counts</source>
+            <translation>{0:,} Zählungen</translation>
+        </message>
+        <message>
             <source>{0:,} entries, {1:,} bytes in all {2:,} steps of the run</source>
             <translation>{0:,} Einträge, {1:,} Bytes in allen {2:,} Schritten des Laufs</translation>
         </message>
         <message>
             <source>{0:,} entries, {1:,} bytes in the {2:,} steps that match; {3:,} corrections, {4:,} contradictions, {5:,} omissions</source>
             <translation>{0:,} Einträge, {1:,} Bytes in den {2:,} Schritten, die übereinstimmen; {3:,} Korrekturen, {4:,} Widersprüche, {5:,} Auslassungen</translation>
+        </message>
+        <message>
+            <source>{0:,} of {1:,} right ({2:.2f} %)</source>
+            <translation>{0:,} von {1:,} richtig ({2:.2f} %)</translation>
         </message>
         <message>
             <source>{0:,} of {1:,} rows of {2}</source>
@@ -15040,12 +15124,20 @@ Lauf zu finden</translation>
             <translation>{0} Über das Training wurde nichts geschlossen.</translation>
         </message>
         <message>
+            <source>{0} One of the auditors replayed every step.</source>
+            <translation>{0} Einer der Prüfer hat jeden Schritt wiederholt.</translation>
+        </message>
+        <message>
             <source>{0} One of the auditors replayed that step.</source>
             <translation>{0} Einer der Prüfer hat diesen Schritt nachgerechnet.</translation>
         </message>
         <message>
             <source>{0} The bundle was damaged or altered after it was signed.</source>
             <translation>{0} Das Bündel wurde nach der Unterschrift beschädigt oder verändert.</translation>
+        </message>
+        <message>
+            <source>{0} The trainer says so; no verdict was given by one of the auditors who replayed every step.</source>
+            <translation>{0} Das sagt der Trainer; kein Urteil eines der Prüfer liegt vor, der jeden Schritt wiederholt hat.</translation>
         </message>
         <message>
             <source>{0} The trainer says so; no verdict was given by one of the auditors who replayed that step.</source>

@@ -64,6 +64,18 @@ def test_on_another_processor() -> None:
 
 
 @linux
+def test_the_library_is_asked_about_operators_where_nothing_can_be_written() -> None:
+    """Its compiler's front end makes a folder when it is loaded: in a box every program with a question ended so."""
+    program = """
+print(box.enter([]).words)
+from torch._subclasses.fake_tensor import FakeTensorMode
+import torch
+with FakeTensorMode(): print(tuple(torch.empty(2, 3).T.shape))
+"""
+    assert said(program).splitlines()[-1] == "(3, 2)"
+
+
+@linux
 def test_a_kernel_without_landlock_still_filters_calls() -> None:
     program = """
 def absent(self): raise OSError(38, "Function not implemented")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from counterfoil_core.base.sentence import Sentence, joined, say
 from counterfoil_core.statement.judgement import Verdict
 from counterfoil_core.values.report import AuditReport, Kept
+from counterfoil_core.values.runfacts import Score
 from counterfoil_core.values.steptable import Recorded
 
 
@@ -67,6 +68,34 @@ def kept_said(kept: Kept) -> Sentence:
     )
 
 
+def score_said(score: Score) -> Sentence:
+    """What a model scored, on which data: what follows from its counts, and those counts that are one number.
+
+    A number of digits is shown; the counts are exact, and stand in what is signed.
+    """
+    metrics, correct, counted = score.metrics, score.count("correct"), score.count("counted")
+    parts = []
+    if "accuracy" in metrics:
+        parts.append(say("{0:,} of {1:,} right ({2:.2f} %)", correct, counted, float(100 * metrics["accuracy"])))
+    if "macro_f1" in metrics:
+        parts.append(say("macro F1 {0:.4f}", float(metrics["macro_f1"])))
+    if "perplexity" in metrics:
+        parts.append(say("perplexity {0:.4f}", float(metrics["perplexity"])))
+    for one in score.counts:
+        if not one.shape and one.name not in ("correct", "counted", "nats"):
+            parts.append(say("{0} {1:,}", one.name, score.count(one.name) or 0))
+    return joined(*(parts or [say("{0:,} counts", sum(len(one.values) for one in score.counts))]), between=", ")
+
+
+def score_lines(score: Score) -> tuple[tuple[Sentence, Sentence], ...]:
+    """What a model scored, with its root and that of the data, as lines with their names."""
+    return (
+        (say("Score"), score_said(score)),
+        (say("Model root"), say("{0}", score.model_root.hex)),
+        (say("Data root"), say("{0}", score.data_root.hex)),
+    )
+
+
 def figures(judged: AuditReport | Verdict, recorded: Recorded | None = None) -> tuple[tuple[Sentence, Sentence], ...]:
     """Return the figures of a report with their names, but for the times, which each place shows in its own way.
 
@@ -79,6 +108,9 @@ def figures(judged: AuditReport | Verdict, recorded: Recorded | None = None) -> 
         if recorded is not None and len(recorded):
             lines.append((say("Rounding log, recorded"), recorded_log_said(recorded)))
         lines.append((say("Rounding log, judged"), log_said(judged)))
+    facts = judged.run_facts if isinstance(judged, Verdict) else judged.facts
+    if facts is not None and facts.score is not None:
+        lines.extend(score_lines(facts.score))
     return tuple(lines)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum
 
 from counterfoil_core.base.digest import Digest
@@ -13,7 +14,7 @@ from counterfoil_core.values.runfacts import RunFacts
 
 Range = tuple[float, float]
 """The least and the most, both allowed."""
-_LOSS, _VERDICT = "performance.final_loss", "verdict"
+_LOSS, _SCORE, _VERDICT = "performance.final_loss", "performance.score.", "verdict"
 _COUNTED = frozenset(
     ("compute.operations", "compute.parameters", "data.epochs", "hyperparameters.batch_size", "hyperparameters.steps")
 )
@@ -49,6 +50,8 @@ class RunRules:
     compute: tuple[str, ...] = ()  #: Dtypes of which that of the profile must be one.
     exact: bool | None = None  #: Whether its profile must be an exact one, or must not be.
     final_loss: Range | None = None  #: Where the loss of the last step must lie.
+    #: Metrics and counts of an evaluation, such as ``accuracy``, by name: where each must lie.
+    score: Mapping[str, Range] = field(default_factory=dict)
     auditors: tuple[str, ...] = ()  #: Key ids of auditors of whom one must have verified it.
     replayed: float = 1.0  #: The share of its steps that such a verdict must have replayed.
 
@@ -101,7 +104,7 @@ class RuleResult:
             return say("nothing")
         if self.rule == _VERDICT:
             return say("an auditor's signature")
-        if self.rule == _LOSS:
+        if self.rule == _LOSS or self.rule.startswith(_SCORE):
             broken = self.outcome is RuleOutcome.BROKEN
             return say("the trainer's signature") if broken else say("an auditor's signature")
         return say("order digest, run root") if self.rule in _COUNTED else say("order digest")
@@ -173,6 +176,8 @@ def _results(rules: RunRules, subject: RuleSubject) -> Iterator[RuleResult]:
         yield RuleResult("precision.exact", _held(exact is rules.exact), said)
     if rules.final_loss is not None:
         yield _loss(rules.final_loss, rules, subject)
+    for name, allowed in sorted(rules.score.items()):
+        yield _score(name, allowed, rules, subject)
     if rules.auditors:
         yield _verdict(rules, subject)
 
@@ -241,6 +246,30 @@ def _loss(allowed: Range, rules: RunRules, subject: RuleSubject) -> RuleResult:
     if seen and not any(one.outcome == "DISPUTED" for one in counting):
         return RuleResult(name, RuleOutcome.HELD, say("{0} One of the auditors replayed that step.", found))
     said = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed that step.", found)
+    return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
+
+
+def _score(metric: str, allowed: Range, rules: RunRules, subject: RuleSubject) -> RuleResult:
+    """A score breaks a rule by the trainer's own words; as a sum over all steps it holds where all were replayed."""
+    name, score = f"{_SCORE}{metric}", subject.facts.score
+    value = None if score is None else score.metrics.get(metric, score.count(metric))
+    if score is None or value is None:
+        said = (
+            say("The run is no evaluation, or its last state is not the one that it commits to.")
+            if score is None
+            else say("The evaluation has no score of this name.")
+        )
+        return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
+    found = say("The score is {0}; {1} to {2} are allowed. It is that of the model {3} on the data {4}.",
+                f"{value:.12g}", f"{allowed[0]:g}", f"{allowed[1]:g}", score.model_root.short,
+                score.data_root.short)  # fmt: skip
+    if not Decimal(allowed[0]) <= value <= Decimal(allowed[1]):
+        return RuleResult(name, RuleOutcome.BROKEN, say("{0} The trainer signed it.", found))
+    counting = _counting(rules, subject)
+    seen = any(one.outcome == "VERIFIED" and one.replayed >= 1.0 for one in counting)
+    if seen and not any(one.outcome == "DISPUTED" for one in counting):
+        return RuleResult(name, RuleOutcome.HELD, say("{0} One of the auditors replayed every step.", found))
+    said = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed every step.", found)
     return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
 
 

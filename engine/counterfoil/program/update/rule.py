@@ -56,6 +56,39 @@ class UpdateRule(Protocol):
         """The rule in words."""
 
 
+@dataclass(frozen=True)
+class NothingTrained:
+    """The rule of a step that changes no weight, such as one of an evaluation: what the step changes are buffers."""
+
+    @property
+    def scalar_names(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def scalars(self, step: int, lr: float) -> tuple[float, ...]:
+        """None."""
+        return ()
+
+    def slots(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """None."""
+        return {}
+
+    def update(
+        self,
+        parameters: Mapping[str, Tensor],
+        gradients: Mapping[str, Tensor],
+        slots: Mapping[str, Tensor],
+        scalars: Mapping[str, Tensor],
+        at_slot: AtSlot,
+    ) -> dict[str, Tensor]:
+        """Change nothing."""
+        return {}
+
+    def describe(self) -> str:
+        """That nothing is trained."""
+        return "none: nothing is trained"
+
+
 class ParameterRule(ABC):
     """A rule that updates each parameter by itself, from its own gradient and slots."""
 

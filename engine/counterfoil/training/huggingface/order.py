@@ -22,6 +22,14 @@ from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.sharecapture import Buffers
 from counterfoil.program.update import AdamW
 from counterfoil.training.custom import CustomJob, order_custom
+from counterfoil.training.evaluation import (
+    RECIPE as EVALUATION,
+    Evaluation,
+    answer_counts,
+    classification_counts,
+    load_weights,
+    token_counts,
+)
 from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline
@@ -101,7 +109,7 @@ class FineTuning:
     columns: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0  #: Seed of shuffling, dropout, and weights that are new.
     commit_every: int = 1  #: A state is digested every so many steps.
-    checkpoint_every: int = 10  #: A state is stored every so many steps.
+    checkpoint_every: int = 10  #: A state is stored every so many steps; 0 for the end of an evaluation alone.
     precision: AnyPrecision | None = None  #: The precision profile.
 
 
@@ -130,9 +138,15 @@ def order_huggingface(folder: Path, data: Path, settings: FineTuning | None = No
 
 
 def prepare_huggingface(
-    folder: Path, data: Path, settings: FineTuning, cancel: CancelToken | None = None
+    folder: Path,
+    data: Path,
+    settings: FineTuning,
+    cancel: CancelToken | None = None,
+    *,
+    evaluates: bool = False,
+    weights: Path | None = None,
 ) -> Generator[Preparing, None, Prepared]:
-    """Draft an order that fine-tunes a model of Hugging Face.
+    """Draft an order that fine-tunes a model of Hugging Face, or that says what it scores.
 
     Nothing is downloaded, and no code of the folder is run.
 
@@ -143,6 +157,9 @@ def prepare_huggingface(
             class.
         settings: The settings.
         cancel: Looked at while files are read and tokenised; interrupts the rest where it may.
+        evaluates: Whether to order an evaluation of the model as it is; of the settings those of learning are without
+            meaning then.
+        weights: A safetensors file whose weights take the place of the folder's, all of them.
 
     Yields:
         How far it is.
@@ -202,11 +219,19 @@ def prepare_huggingface(
                     heads=_heads(model) if task is Task.CLASSIFICATION else (),
                     run=lambda whole: objective(whole, _first(rows)),
                 )
-            job = _job(model, objective, rows, settings, _title(model_folder, data, settings))
-            draft = order_custom(job)
+            title = _title(model_folder, data, settings)
+            if weights is not None:
+                load_weights(model, weights)
+            if evaluates:
+                _check_whole(model_folder, new if weights is None else ())
+                draft = _evaluation(model, rows, settings, task, normal, title).draft()
+                notes: tuple[str, ...] = (f"{rows.count:,} rows of {_size(rows)}.",)
+            else:
+                job = _job(model, objective, rows, settings, title)
+                draft, notes = order_custom(job), _notes(rows, new, job)
     draft = yield from draft.recomputing_in_stages(settings.recompute_activations, cancel)
-    manifest = replace(draft.manifest, recipe=RECIPE, sources=sources)
-    return Prepared(replace(draft, manifest=manifest), _notes(rows, new, job))
+    manifest = replace(draft.manifest, recipe=EVALUATION if evaluates else RECIPE, sources=sources)
+    return Prepared(replace(draft, manifest=manifest), notes)
 
 
 def _check(settings: FineTuning) -> None:
@@ -513,12 +538,57 @@ def _check_vocabulary(model: Any, rows: TokenRows, folder: ModelFolder) -> None:
 
 def _objective(model: nn.Module, batch: Mapping[str, Tensor], normal: Normalisation | None = None) -> Tensor:
     """The model's own loss; without labels of their own the tokens are the labels."""
-    given = {
+    given = _given(batch, normal)
+    loss: Tensor = model(**{"labels": given.get(TOKENS), **given}, return_dict=True).loss
+    return loss
+
+
+def _given(batch: Mapping[str, Tensor], normal: Normalisation | None) -> dict[str, Tensor]:
+    return {
         name: normal(rows) if normal and name == PIXELS else rows if name == SOUND else rows.to(torch.int64)
         for name, rows in batch.items()
     }
-    loss: Tensor = model(**{"labels": given.get(TOKENS), **given}, return_dict=True).loss
-    return loss
+
+
+def _counts(
+    model: nn.Module, batch: Mapping[str, Tensor], task: Task, normal: Normalisation | None
+) -> Mapping[str, Tensor]:
+    """What counts of a batch: labels of a classifier; else tokens, of those before them or, with a decoder, beside."""
+    given = _given(batch, normal)
+    labels = given.get("labels", given.get(TOKENS))
+    assert labels is not None
+    if task is Task.CLASSIFICATION:
+        inputs = {name: rows for name, rows in given.items() if name != "labels"}
+        return classification_counts(model(**inputs, return_dict=True).logits, labels)
+    logits = model(**{**given, "labels": labels}, return_dict=True).logits
+    if task is Task.CAUSAL_LM:
+        return token_counts(logits, labels)
+    return answer_counts(logits.flatten(0, 1), labels.flatten())
+
+
+def _evaluation(
+    model: nn.Module, rows: TokenRows, settings: FineTuning, task: Task, normal: Normalisation | None, title: str
+) -> Evaluation:
+    return Evaluation(
+        title=title,
+        model=model,
+        counts=partial(_counts, task=task, normal=normal),
+        data=rows.data,
+        batch_size=min(settings.batch_size, rows.count),
+        seed=settings.seed,
+        precision=settings.precision,
+        commit_every=settings.commit_every,
+        checkpoint_every=settings.checkpoint_every or None,
+    )
+
+
+def _check_whole(folder: ModelFolder, new: tuple[str, ...]) -> None:
+    """Refuse to score what the folder does not hold; raises DataError."""
+    if new:
+        raise DataError(
+            f"The weights in {folder.path} lack {new[0]!r}, which the model of this task has.",
+            remedy="Choose the --task that the model was trained for: what was drawn at random scores nothing.",
+        )
 
 
 def _first(rows: TokenRows) -> dict[str, Tensor]:

@@ -314,8 +314,9 @@ def _padded(shape: _Shape, pairs: Sequence[int]) -> _Shape:
 
 
 def _constant_pad(arguments: Arguments) -> Results:
-    x = tensor(arguments, "self")
-    within(x.dtype, arguments["value"])
+    x, value = tensor(arguments, "self"), arguments["value"]
+    # The default is 0.0, whatever the dtype is that it is written to.
+    within(x.dtype, 0 if value == 0 else value)
     return [Typed(x.dtype, _padded(x.shape, arguments["pad"]))]
 
 
