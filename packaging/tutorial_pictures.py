@@ -45,7 +45,7 @@ class Walk:
         self.picture("disputed", self.window)
 
     def open_sample(self, name: str) -> None:
-        """Choose a sample in the menu, and wait until it is recorded and open."""
+        """Choose a sample, and wait until it is recorded and open."""
         session = self.window.session
         before = session.path
         self.window.commands[name].trigger()

@@ -167,9 +167,9 @@ def test_a_run_is_opened_replayed_stopped_resumed_signed_and_handed_over(
 ) -> None:
     in_front(window, qtbot)
     home = window.home.cards.of
-    given = next(button for card in home.values() for button in card.buttons if button.shown.text().startswith("Open"))
+    buttons = [button for card in home.values() for button in card.buttons]
+    given = next(button for button in buttons if button.shown is window.commands["open"])
     check_stops(window)
-    monkeypatch.setattr(window.files, "choose", lambda: window.open_bundle(bundle))
     monkeypatch.setattr("counterfoil_app.shell.files.existing_files", lambda *_given, **_more: [bundle])
     tab_to(window, given)
     press(Qt.Key.Key_Space)

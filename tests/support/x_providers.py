@@ -49,8 +49,8 @@ def main(folder: Path) -> None:
     window = window_in(folder, FakeEngine())
     user = XInput()
     try:
-        user.press(ALT, "c")
-        until(lambda: QApplication.activePopupWidget() is not None, "Alt+C opened the menu Compare")
+        user.press(ALT, "t")
+        until(lambda: QApplication.activePopupWidget() is not None, "Alt+T opened the menu Tools")
         user.press("p")
         until(lambda: bool(window.findChildren(ProvidersDialog)), "P opened the page of providers")
         (page,) = window.findChildren(ProvidersDialog)
