@@ -39,7 +39,7 @@ def with_chains(program: Program, smallest: int = 1, run: RunChain = run_chain) 
 
 
 def chains_of(interpreter: Interpreter) -> list[Chain]:
-    return [unit._chain for unit in interpreter.units if isinstance(unit, ChainUnit)]
+    return [unit.chain for unit in interpreter.units if isinstance(unit, ChainUnit)]
 
 
 @contextmanager

@@ -63,6 +63,7 @@ class ChainUnit:
     ) -> None:
         self.end = end
         self.chain = chain
+        """What it computes."""
         self._prepared = prepared
         self._ended = _ended(prepared)
         self._first_used = first_used

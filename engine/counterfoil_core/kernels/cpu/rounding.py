@@ -260,8 +260,8 @@ def directed_element(value: Any, rounded: Any, up: Any, floor: Any, p: Any, acce
     """Take the logged direction of one element, float64, where its own value allows it.
 
     This is the rule of docs/numerics.md, *Following the log*, for every loop on the CPU. Triton has a mirror of it,
-    ``_direct`` in :mod:`counterfoil_core.kernels.cuda.rounding`; whoever judges has a form that shares nothing with it,
-    :func:`counterfoil_core.arithmetic.grid.neighbours.neighbours`. A test holds the three equal.
+    ``_round_block`` in :mod:`counterfoil_core.kernels.cuda.rounding`; whoever judges has a form that shares nothing
+    with it, :func:`counterfoil_core.arithmetic.grid.neighbours.neighbours`. A test holds the three equal.
 
     Args:
         value: The own value before rounding; not NaN.
