@@ -70,6 +70,16 @@ def test_ctrl_and_a_number_shows_a_view_and_never_hides_it(active: MainWindow, q
     assert active.queue_dock.isVisible()
 
 
+def test_whatever_keys_are_listed_are_heard_in_the_window(active: MainWindow) -> None:
+    """An action that stands in no menu, and was added to no widget, has keys that do nothing."""
+    listed = [action for _, action in active.menus.commands() if not action.shortcut().isEmpty()]
+    assert len(listed) > 30
+    for action in listed:
+        holders = [one for one in action.associatedObjects() if isinstance(one, QWidget)]
+        heard = any(one is active or one.parent() is active.menuBar() for one in holders)
+        assert heard, f"{action.text()}: {action.shortcut().toString()}"
+
+
 def test_ctrl_tab_goes_round_the_views(active: MainWindow, qtbot: QtBot) -> None:
     seen = []
     for _ in range(len(VIEWS) + 1):

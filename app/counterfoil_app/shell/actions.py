@@ -152,6 +152,7 @@ class Menus(QObject):
         super().__init__(window)
         self._actions = actions
         self._session = session
+        self._window = window
         self._bar = window.menuBar()
         self.recent_menu = QMenu(self.tr("Open &recent"), window)
         self.device_menu = QMenu(self.tr("&Device"), window)
@@ -179,6 +180,8 @@ class Menus(QObject):
             (self.tr("&Keys"), ("keys", "name_trainer", "", *KEY_JOBS)),
             (self.tr("&Help"), ("help", "shortcuts", "machine", "", "about")),
         )  # fmt: skip
+        # What stands in no menu of the bar has its keys by this alone.
+        self._window.addActions([*steps, *plots])
         for title, names in menus:
             menu = self._bar.addMenu(title)
             self._add(menu, *names)
