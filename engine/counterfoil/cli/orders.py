@@ -633,7 +633,12 @@ def order_evaluation(
     Example: counterfoil order evaluate model-folder --data test.jsonl --weights run.cfoil --out score.cfoil
     """
     check_writable(out, every.force)
-    _ = every.segments, every.stop_rule, every.signer
+    if every.segments is not None or every.stop_rule is not None:
+        raise typer.BadParameter(
+            "An evaluation has no backward pass, and reads every row: --recompute-activations and "
+            "--stop-early-patience are for trainings."
+        )
+    _ = every.signer
     from counterfoil.training import huggingface
 
     settings = huggingface.FineTuning(

@@ -342,11 +342,17 @@ def test_the_page_on_recipes_lists_every_option_of_every_recipe():
         return {option for cell in cells for option in re.findall(r"`(--[a-z-]+)`", cell)}
 
     common = documented("What all have in common")
-    commands = typer.main.get_group(order_app).commands
+    commands = dict(typer.main.get_group(order_app).commands)
+    evaluation = commands.pop("evaluate")
     for name, command in commands.items():
         options = {option for p in command.params for option in (*p.opts, *p.secondary_opts) if option.startswith("--")}
         assert options - {"--help"} == documented(name) | common, name
     assert len(commands) == 6
+    page = (Path(__file__).parents[3] / "docs" / "evaluations.md").read_text(encoding="utf-8")
+    own = {option for p in evaluation.params for option in p.opts if option.startswith("--")} - {"--help"}
+    assert {option for option in own if f"`{option}`" not in page} == {
+        "--recompute-activations", "--stop-early-patience", "--stop-early-fall", "--last-checkpoint",
+    }, "those of trainings alone"  # fmt: skip
 
 
 def test_rows_as_leaves(tmp_path, capsys):
