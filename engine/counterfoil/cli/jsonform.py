@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from counterfoil_core.base.canonical import MAX_EXACT_INTEGER
 from counterfoil_core.base.digest import Digest
@@ -35,9 +35,9 @@ def as_json(value: Any) -> Any:
         return {name: as_json(getattr(value, name)) for name in value.facts}
     if isinstance(value, Said):
         signed = {"key_id": value.key_id} if isinstance(value, Named) else {}
-        return {name: as_json(item) for name, item in structs.asdict(value).items() if name != "public_key"} | signed
+        return {name: item for name, item in _fields_of(value).items() if name != "public_key"} | signed
     if isinstance(value, Struct):
-        return {name: as_json(item) for name, item in structs.asdict(value).items()}
+        return _fields_of(value)
     if is_dataclass(value):
         named = {field.name: getattr(value, field.name) for field in fields(value)}
         if "recorded" in named:
@@ -52,6 +52,11 @@ def as_json(value: Any) -> Any:
     if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
         return str(value)
     return value
+
+
+def _fields_of(value: Struct) -> dict[str, Any]:
+    """The fields of a statement, without those that are not there."""
+    return {name: as_json(item) for name, item in structs.asdict(value).items() if item is not UNSET}
 
 
 def _columns(recorded: Recorded) -> dict[str, list[Any]]:
