@@ -8,8 +8,7 @@ evaluation as it is, and the score of a model is the scores of the last state (d
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -72,27 +71,34 @@ class Evaluation(ClientJob):
         recompute_activations: Segments | None = None,
         cancel: CancelToken | None = None,
     ) -> Generator[Preparing, None, OrderDraft]:
-        """Draft the order; as :meth:`ClientJob.drafting`. There is no backward pass to recompute activations in."""
-        loader = self.data if isinstance(self.data, DataLoader) else _in_batches(self.data, self.batch_size)
-        with _frozen(self.model) as model, torch.no_grad():
-            shapes = _shapes(self.counts(model, next(iter(loader))))
-            for name, shape in shapes.items():
-                model.register_buffer(f"{SCORE}{name}", torch.zeros(shape, dtype=torch.int64), persistent=False)
-            steps = len(loader)
-            job = CustomJob(
-                title=self.title,
-                model=model,
-                objective=_Adding(self.counts, tuple(shapes)),
-                rule=NothingTrained(),
-                data=loader,
-                steps=steps,
-                learning_rate=0.0,
-                last="keep",
-                seed=self.seed,
-                precision=precision or self.precision,
-                commit_every=self.commit_every,
-                checkpoint_every=self.checkpoint_every or -(-steps // self.commit_every) * self.commit_every,
+        """Draft the order; as :meth:`ClientJob.drafting`, and raises DataError where activations are recomputed."""
+        if recompute_activations is not None:
+            raise DataError(
+                "An evaluation has no backward pass in which activations could be computed again.",
+                remedy="Leave --recompute-activations out; a smaller batch takes less memory.",
             )
+        loader = self.data if isinstance(self.data, DataLoader) else _in_batches(self.data, self.batch_size)
+        model, steps = _frozen(self.model), len(loader)
+        if not steps:
+            raise DataError("The evaluation has no rows.", remedy="Give data with at least one row.")
+        with torch.no_grad():
+            shapes = _shapes(self.counts(model, next(iter(loader))))
+        for name, shape in shapes.items():
+            model.register_buffer(f"{SCORE}{name}", torch.zeros(shape, dtype=torch.int64), persistent=False)
+        job = CustomJob(
+            title=self.title,
+            model=model,
+            objective=_Adding(self.counts, tuple(shapes)),
+            rule=NothingTrained(),
+            data=loader,
+            steps=steps,
+            learning_rate=0.0,
+            last="keep",
+            seed=self.seed,
+            precision=precision or self.precision,
+            commit_every=self.commit_every,
+            checkpoint_every=self.checkpoint_every or -(-steps // self.commit_every) * self.commit_every,
+        )
         draft = yield from job.drafting(cancel=cancel)
         return replace(draft, manifest=replace(draft.manifest, recipe=RECIPE), rates={})
 
@@ -210,11 +216,10 @@ def _in_batches(data: Any, batch_size: int) -> DataLoader[dict[str, Tensor]]:
     return DataLoader(_Rows(data) if isinstance(data, Mapping) else data, batch_size=batch_size)
 
 
-@contextmanager
-def _frozen(model: nn.Module) -> Iterator[nn.Module]:
+def _frozen(model: nn.Module) -> nn.Module:
     """A model in evaluation mode that shares all tensors with another one, and is trained in none of them."""
     held: dict[int, Any] = {id(one): nn.Parameter(one.detach(), requires_grad=False) for one in model.parameters()}
-    yield copy.deepcopy(model, held).eval()
+    return copy.deepcopy(model, held).eval()
 
 
 def _shapes(found: Any) -> dict[str, tuple[int, ...]]:

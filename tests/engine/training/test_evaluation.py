@@ -273,6 +273,20 @@ def test_what_cannot_be_counted_is_a_sentence(found: object, said: str) -> None:
         job.draft()
 
 
+def test_no_rows_are_a_sentence() -> None:
+    none = {name: array[:0] for name, array in data().items()}
+    with pytest.raises(DataError, match="no rows"):
+        Evaluation("x", model(), counts, none, BATCH).draft()
+
+
+def test_there_is_nothing_to_recompute_and_nothing_to_divide() -> None:
+    job = Evaluation("x", model(), counts, data(), BATCH)
+    with pytest.raises(DataError, match="no backward pass"):
+        finish(job.drafting(recompute_activations="auto"))
+    with pytest.raises(DataError, match="cannot be divided"):
+        job.divided(2)
+
+
 def test_the_clients_model_stays_as_it_is() -> None:
     own = model()
     before = {name: tensor.clone() for name, tensor in own.state_dict().items()}
