@@ -53,6 +53,9 @@ order_app = group_of_commands(name="order", cls=OrderCommands, no_args_is_help=T
 
 StepsOption = Annotated[int, typer.Option(min=1, help="Training steps.")]
 BatchOption = Annotated[int, typer.Option(min=1, help="Rows of the data per step.")]
+LengthOption = Annotated[
+    int | None, typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see")
+]
 WarmupOption = Annotated[int, typer.Option(min=0, help="Steps over which the learning rate rises.")]
 
 
@@ -502,10 +505,7 @@ def order_fine_tuning(
         int | None, typer.Option(min=1, help="Training steps.", show_default="as many as --epochs take")
     ] = None,
     batch_size: BatchOption = 8,
-    length: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
-    ] = None,
+    length: LengthOption = None,
     pack: Annotated[
         bool,
         typer.Option(
@@ -599,10 +599,7 @@ def order_evaluation(
         typer.Option(help="What the model is for.", show_default="by the model and the data"),
     ] = None,
     batch_size: BatchOption = 8,
-    length: Annotated[
-        int | None,
-        typer.Option(min=1, help="Most tokens of a row.", show_default="256, or what the model can see"),
-    ] = None,
+    length: LengthOption = None,
     pack: Annotated[
         bool, typer.Option("--pack", help="Join texts to full rows, in the place of a padded row for each.")
     ] = False,

@@ -241,12 +241,10 @@ def _loss(allowed: Range, rules: RunRules, subject: RuleSubject) -> RuleResult:
                 f"{loss:g}", f"{allowed[0]:g}", f"{allowed[1]:g}")  # fmt: skip
     if not allowed[0] <= loss <= allowed[1]:
         return RuleResult(name, RuleOutcome.BROKEN, say("{0} The trainer signed it.", found))
-    counting = _counting(rules, subject)
-    seen = any(one.outcome == "VERIFIED" and one.reaches_end for one in counting)
-    if seen and not any(one.outcome == "DISPUTED" for one in counting):
-        return RuleResult(name, RuleOutcome.HELD, say("{0} One of the auditors replayed that step.", found))
-    said = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed that step.", found)
-    return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
+    seen = any(one.outcome == "VERIFIED" and one.reaches_end for one in _counting(rules, subject))
+    held = say("{0} One of the auditors replayed that step.", found)
+    untold = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed that step.", found)
+    return _by_auditors(name, held if seen else None, untold, rules, subject)
 
 
 def _score(metric: str, allowed: Range, rules: RunRules, subject: RuleSubject) -> RuleResult:
@@ -265,12 +263,17 @@ def _score(metric: str, allowed: Range, rules: RunRules, subject: RuleSubject) -
                 score.data_root.short)  # fmt: skip
     if not Decimal(allowed[0]) <= value <= Decimal(allowed[1]):
         return RuleResult(name, RuleOutcome.BROKEN, say("{0} The trainer signed it.", found))
-    counting = _counting(rules, subject)
-    seen = any(one.outcome == "VERIFIED" and one.replayed >= 1.0 for one in counting)
-    if seen and not any(one.outcome == "DISPUTED" for one in counting):
-        return RuleResult(name, RuleOutcome.HELD, say("{0} One of the auditors replayed every step.", found))
-    said = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed every step.", found)
-    return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, said)
+    seen = any(one.outcome == "VERIFIED" and one.replayed >= 1.0 for one in _counting(rules, subject))
+    held = say("{0} One of the auditors replayed every step.", found)
+    untold = say("{0} The trainer says so; no verdict was given by one of the auditors who replayed every step.", found)
+    return _by_auditors(name, held if seen else None, untold, rules, subject)
+
+
+def _by_auditors(name: str, held: str | None, untold: str, rules: RunRules, subject: RuleSubject) -> RuleResult:
+    """What the trainer says is held if an auditor saw it, and none of them disputes the run; else it cannot be told."""
+    if held is None or any(one.outcome == "DISPUTED" for one in _counting(rules, subject)):
+        return RuleResult(name, RuleOutcome.CANNOT_BE_TOLD, untold)
+    return RuleResult(name, RuleOutcome.HELD, held)
 
 
 def _counting(rules: RunRules, subject: RuleSubject) -> list[GivenVerdict]:
