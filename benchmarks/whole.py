@@ -149,8 +149,8 @@ def _gpt2(text: Path | None, steps: int, every: int, precision: AnyPrecision | N
 
 _SMALL = _images(ResNetLayout(BasicBlock, (1, 1, 1, 1), width=8), 8)
 JOBS: Mapping[str, WholeJob] = {
-    "resnet50": WholeJob("ResNet-50, 32x32, batch 64", 100, 10, _images("resnet50", 64), 12),
-    "gpt2": WholeJob("GPT-2 124M, sequence 64, batch 8", 40, 10, _gpt2, 40),
+    "resnet50": WholeJob("ResNet-50, 32x32, batch 64", 40, 10, _images("resnet50", 64), 12),
+    "gpt2": WholeJob("GPT-2 124M, sequence 64, batch 8", 16, 4, _gpt2, 40),
     "rehearsal": WholeJob("small ResNet, batch 8: a rehearsal", 6, 2, _SMALL, 0.1),
 }
 """The trainings by name; the last one is there to try the command."""
