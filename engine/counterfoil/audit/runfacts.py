@@ -318,7 +318,7 @@ def facts_in(inspection: Inspection, energy_kwh: str = "") -> RunFacts:
 def _score_in(reader: BundleReader, programs: Turns[Program], steps: int) -> Score | None:
     """What an evaluation scored; nothing where the last state is not that of its leaf, which an audit finds."""
     manifest = reader.manifest
-    names = () if manifest.shares is not None else score_names(programs)
+    names = () if manifest.shares is not None else score_names(programs.all)
     if not names or not steps or steps != manifest.steps:
         return None
     last = {name: reader.checkpoint_tensor(steps, name)[0] for name in names}

@@ -27,7 +27,11 @@ def verify_weights(
     weights: Annotated[
         Path,
         READS_FOLDER,
-        typer.Argument(help="What was delivered: a folder of safetensors files, or one.", show_default=False),
+        typer.Argument(
+            help="What was delivered: a folder of safetensors files, or one; or an evaluation (.cfoil), whose weights "
+            "are meant.",
+            show_default=False,
+        ),
     ],
     run: RunArgument,
     verdict: Annotated[
@@ -132,6 +136,7 @@ def show_delivery(report: DeliveryReport, *, signed: bool, given: bool) -> None:
         "run root": report.run_root.hex,
         "order": report.order_digest.hex,
         "verdict": f"{report.headline}, signed with the key {report.key_id}" if signed else "",
+        "scored model root": report.scored.hex if report.scored else "",
         "weights": f"{report.tensors} tensors, {report.elements:,} elements; files: {len(report.files)}",
         "equal": ", ".join(f"{relation}: {count}" for relation, count in report.relations.items()),
         "second names": ", ".join(report.tied),

@@ -49,7 +49,8 @@ def one_nan(values: Array) -> Array:
     return np.where(nan, np.float32(np.nan), values) if nan.any() else values
 
 
-_INTEGERS = {"int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
+SAVED_DTYPES = {"float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
+"""Dtypes of state tensors, each with that of safetensors in which it is saved as it is."""
 _CASTS = {"F32": Relation.SAME, "BF16": Relation.BFLOAT16, "F16": Relation.FLOAT16}
 _MERGES = {"F32": Relation.MERGED, "BF16": Relation.MERGED_BFLOAT16, "F16": Relation.MERGED_FLOAT16}
 
@@ -63,7 +64,7 @@ def dtype_misfit(tensor: StoredTensor, state: str, dtype: str, shape: tuple[int,
         dtype: Its dtype.
         shape: Its shape.
     """
-    allowed = FLOATS if dtype == "float32" else (_INTEGERS[dtype],)
+    allowed = FLOATS if dtype == "float32" else (SAVED_DTYPES[dtype],)
     if tensor.shape == shape and tensor.dtype in allowed:
         return None
     note = say(

@@ -22,6 +22,7 @@ from counterfoil.audit.values.delivery import (
     Relation,
     WeightsFile,
 )
+from counterfoil.audit.values.filekind import BUNDLE_SUFFIX
 from counterfoil.delivery.adapters import (
     Adapter,
     adapter_file_name,
@@ -32,6 +33,7 @@ from counterfoil.delivery.adapters import (
 )
 from counterfoil.delivery.comparison import compare_merge, compare_tensor, dtype_misfit
 from counterfoil.delivery.module import saved_names, tied_names
+from counterfoil.delivery.scored import ScoredWeights
 from counterfoil.delivery.signedrecords import signed_records
 from counterfoil.delivery.weights import DeliveredWeights
 from counterfoil_core.base.arrays import Array
@@ -51,6 +53,10 @@ DeliveryEvent = DeliveryProgress | DeliveryReport
 """What a comparison brings; the report comes last."""
 MOST_NAMED = 1000
 """So many differing, missing or surplus tensors are named at most."""
+
+
+Weights = DeliveredWeights | ScoredWeights
+"""What is compared with a run: files of a model's, or what an evaluation scores."""
 
 
 @dataclass
@@ -83,7 +89,7 @@ def verify_weights(
     """Compare delivered weights with the final state of a run.
 
     Args:
-        weights: A safetensors file, or a folder of them.
+        weights: A safetensors file, or a folder of them; or an evaluation, a .cfoil file, whose weights are meant.
         run: The run.
         basis: What says that the run is verified; None when nobody does, so that nothing is concluded.
         prefix: What the run's names begin with and those of the files do not.
@@ -104,7 +110,7 @@ def verify_weights(
         CancelledError: The token was cancelled.
     """
     with obstacles_noticed(), ExitStack() as stack:
-        delivered = DeliveredWeights(weights, stack, unused)
+        delivered = open_weights(weights, stack, unused)
         reader = stack.enter_context(BundleReader.open(run))
         need_run(reader)
         for done, total in delivered.settle(cancel):
@@ -114,6 +120,13 @@ def verify_weights(
         found = yield from _compare_all(delivered, state, _names(delivered, state, prefix, average), cancel)
         state.check(record)
         yield _report(delivered, reader, run_root, basis, found)
+
+
+def open_weights(path: str | os.PathLike[str], stack: ExitStack, unused: Collection[str] = ()) -> Weights:
+    """Open what is to be compared with a run; raises as the two kinds do."""
+    if os.fspath(path).endswith(BUNDLE_SUFFIX):
+        return ScoredWeights(path, stack)
+    return DeliveredWeights(path, stack, unused)
 
 
 def _final_record(
@@ -176,7 +189,7 @@ class _Names:
     frozen: int  #: How many tensors that training leaves as they were ordered need not be there, beside an adapter.
 
 
-def _names(delivered: DeliveredWeights, state: _State, prefix: str, average: bool) -> _Names:
+def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Names:
     manifest = state.reader.manifest
     saved = saved_names(manifest, state.layout, average=average)
     named = {} if average else adapter_names(saved)
@@ -216,14 +229,14 @@ def _names(delivered: DeliveredWeights, state: _State, prefix: str, average: boo
     return _Names(wanted, allowed, adapters, tuple(tied), len(frozen))
 
 
-def _adapter_alone(delivered: DeliveredWeights, saved: Mapping[str, str], prefix: str) -> bool:
+def _adapter_alone(delivered: Weights, saved: Mapping[str, str], prefix: str) -> bool:
     """Whether parts of an adapter were delivered, under the names of the run or PEFT's: then it was not merged."""
     adapting = {name.removeprefix(prefix) for name in saved if ".lora_" in name}
     return not delivered.tensors.keys().isdisjoint(adapting | {adapter_file_name(name) for name in adapting})
 
 
 def _compare_all(
-    delivered: DeliveredWeights, state: _State, names: _Names, cancel: CancelToken | None
+    delivered: Weights, state: _State, names: _Names, cancel: CancelToken | None
 ) -> Generator[DeliveryProgress, None, _Found]:
     found = _Found(tied=names.tied, frozen=names.frozen)
     total = sum(tensor.elements for tensor in delivered.tensors.values())
@@ -311,7 +324,7 @@ def _conclude(
 
 
 def _report(
-    delivered: DeliveredWeights, reader: BundleReader, run_root: Digest, basis: Basis | None, found: _Found
+    delivered: Weights, reader: BundleReader, run_root: Digest, basis: Basis | None, found: _Found
 ) -> DeliveryReport:
     differing = sorted((one for one in found.compared if one.differing), key=lambda one: -one.largest)
     merged = [one for one in found.compared if one.relation and one.relation.value.startswith(Relation.MERGED.value)]
@@ -353,6 +366,7 @@ def _report(
         infinite=infinite[:MOST_NAMED],
         largest_merge=(max(one.largest for one in merged), found.bound) if merged else None,
         others=delivered.others[:MOST_NAMED],
+        scored=delivered.model_root if isinstance(delivered, ScoredWeights) else None,
     )
 
 

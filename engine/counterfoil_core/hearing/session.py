@@ -148,7 +148,7 @@ class _Audit:
         inspection = self._inspect(file)
         order, claim, machine = self._admit(inspection)
         # The score is what an evaluation is for.
-        if self._outside is not None and (self._request.facts or score_names(order.programs)):
+        if self._outside is not None and (self._request.facts or score_names(order.programs.all)):
             self._learn(facts=self._outside.facts(inspection))
         kept = yield from self._plan(inspection, order, claim)
         with ExitStack() as stack:

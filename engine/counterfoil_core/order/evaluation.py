@@ -6,13 +6,12 @@ score counts, the program says; docs/evaluations.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.schema import OrderManifest
 from counterfoil_core.commit.state import state_tree, tensor_digest
 from counterfoil_core.program.graph import Program
@@ -22,13 +21,13 @@ SCORE = "score:"
 """What the names of scores begin with. Tensors of a module have no colon, and slots have a parameter's name behind."""
 
 
-def score_names(programs: Turns[Program]) -> tuple[str, ...]:
+def score_names(programs: Iterable[Program]) -> tuple[str, ...]:
     """Return the state tensors that are the scores of an evaluation, sorted; none where the steps change others.
 
     Args:
         programs: The programs of an order whose steps have no shares.
     """
-    changed = {name for program in programs.all for name in program.updates}
+    changed = {name for program in programs for name in program.updates}
     return tuple(sorted(changed)) if all(name.startswith(SCORE) for name in changed) else ()
 
 

@@ -18,8 +18,10 @@ from torch.nn import functional
 from counterfoil import NO_TRUST, open_judgement
 from counterfoil.audit.runfacts import facts_of
 from counterfoil.audit.runrules import given_verdict, read_rules, subject_of
+from counterfoil.audit.values.delivery import DeliveryOutcome
 from counterfoil.audit.values.figures import score_said
 from counterfoil.audit.values.runrules import RuleOutcome, check_rules
+from counterfoil.base.joberrors import WeightsError
 from counterfoil.cli import main
 from counterfoil.delivery.export import export_weights
 from counterfoil.exports.modelcard import model_card
@@ -30,10 +32,10 @@ from counterfoil.training.huggingface import FineTuning, Task, order_huggingface
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip, Tamper
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
+from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import PROFILES, ExactPrecision
-from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.operators.node import Value
@@ -49,11 +51,12 @@ from independent.bundle import Bundle, RefusedError, leaf
 from independent.exact import replayer_of
 from independent.score import score as second_score
 from support import small_models
+from support.delivered import compared
 from support.jobs import audited, record_run
 
 ROWS, BATCH = 150, 64
-DIFFERENT, INCONCLUSIVE = 1, 2
-"""Exit codes of a comparison of weights."""
+INCONCLUSIVE = 2
+"""The exit code of a comparison of weights without a verdict."""
 TRAINER, AUDITOR = key_from_seed(b"\6" * 32), key_from_seed(b"\7" * 32)
 
 
@@ -250,9 +253,9 @@ def test_macro_f1_of_a_class_that_nobody_names_is_zero() -> None:
 
 def test_a_training_has_no_score() -> None:
     weights = {"weight": Value(0), "score:correct": Value(1)}
-    training = Turns.alone(Program((), (), weights, Value(2)))
+    training = [Program((), (), weights, Value(2))]
     assert score_names(training) == ()
-    assert score_names(Turns.alone(Program((), (), {"score:correct": Value(1)}, Value(2)))) == ("score:correct",)
+    assert score_names([Program((), (), {"score:correct": Value(1)}, Value(2))]) == ("score:correct",)
 
 
 @pytest.mark.parametrize(
@@ -362,12 +365,24 @@ class TestHuggingFace:
         evaluated = run_of(scored, "run.cfoil")
         assert score_in(evaluated).count("counted") == len(rows)
         # What was scored is what was trained, as far as weights without a verdict can be.
-        assert main(["export", str(evaluated), "--safetensors", str(tmp_path / "scored")]) == 0
-        assert main(["verify-weights", str(tmp_path / "scored"), str(run)]) == INCONCLUSIVE
-        assert main(["verify-weights", str(tmp_path / "scored"), str(evaluated)]) == INCONCLUSIVE
+        assert main(["verify-weights", str(scored), str(run)]) == INCONCLUSIVE
         capsys.readouterr()
-        _spoil(tmp_path / "scored" / "model.safetensors")
-        assert main(["verify-weights", str(tmp_path / "scored"), str(run)]) == DIFFERENT
+        report = compared(evaluated, run)
+        assert report.outcome is DeliveryOutcome.DELIVERED
+        assert report.scored == score_in(evaluated).model_root
+        assert [(file.name, file.digest) for file in report.files] == [("run.cfoil", Digest.of(evaluated.read_bytes()))]
+        # Control: one bit of one weight is another.
+        assert main(["export", str(run), "--safetensors", str(tmp_path / "trained")]) == 0
+        _spoil(tmp_path / "trained" / "model.safetensors")
+        words[words.index("--weights") + 1] = str(tmp_path / "trained" / "model.safetensors")
+        assert main([*words, "--batch-size", "2", "--no-trial", "--force"]) == 0
+        other = compared(scored, run)
+        assert other.outcome is DeliveryOutcome.DIFFERENT
+        assert [one.differing for one in other.differing] == [1]
+        assert other.scored is not None
+        assert other.scored != report.scored
+        with pytest.raises(WeightsError, match="its steps train"):
+            compared(run, run)
 
     def test_what_was_drawn_at_random_scores_nothing(self, tmp_path: Path) -> None:
         folder = small_models.bert(tmp_path / "bert")

@@ -138,6 +138,8 @@ class DeliveryReport:
     largest_merge: tuple[float, float] | None
     others: tuple[str, ...]  #: Names beside the weights that nobody looked at.
     trust: Trust | None = None  #: What the verdict on the run rests on; None without one.
+    #: The model root of the evaluation whose weights these are, as its score names it; None for files of weights.
+    scored: Digest | None = None
     trainer_key: str = ""  #: SHA-256 key id of who signed the run; empty without a verdict.
     client_key: str = ""  #: SHA-256 key id of who signed its order; empty without a verdict, and for an unsigned order.
 

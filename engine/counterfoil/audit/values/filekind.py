@@ -10,6 +10,8 @@ from counterfoil_core.base.digest import Digest
 
 WEIGHTS_SUFFIX = ".safetensors"
 """End of the names of files of weights that are read."""
+BUNDLE_SUFFIX = ".cfoil"
+"""End of the names of orders and runs."""
 PICKLES = (".bin", ".ckpt", ".dill", ".joblib", ".mar", ".nemo", ".pickle", ".pkl", ".pt", ".pt2", ".pth", ".th")
 """Ends of the names of files of weights that are pickles, or hold some."""
 OTHER_WEIGHTS = (
