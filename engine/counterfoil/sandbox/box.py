@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import mmap
 import os
 import platform
 import sys
@@ -201,15 +202,28 @@ def close(policy: Policy, environment: Mapping[str, str] = os.environ) -> Closed
     return _note(Closed(tuple(features), tuple(missing)))
 
 
-def limit_memory(most: int | None) -> None:
-    """Limit the memory that this process may take, and let no core be dumped: what it computes is a stranger's."""
+def limit_memory(more: int | None) -> None:
+    """Limit the bytes that this process may take from now on, and let no core be dumped.
+
+    What it computes is a stranger's. The system counts what is reserved and was never touched too, as the arena of
+    large tensors is that a forked process comes with: a limit below that would leave no room for the next thread.
+    """
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if most is not None:
+    if more is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = more + _reserved()
         limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def _reserved() -> int:
+    """Bytes of this process that the limit of its data counts (proc(5), the sixth number of ``statm``)."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[5]) * mmap.PAGESIZE
+    except (OSError, ValueError, IndexError):  # no such file on this system
+        return 0
 
 
 def kernel_folders() -> tuple[str, ...]:

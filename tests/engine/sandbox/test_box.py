@@ -150,6 +150,21 @@ except MemoryError: print("refused")
     assert said(program) == "True (0, 0)\nrefused"
 
 
+@linux
+def test_what_a_process_has_reserved_before_leaves_it_room() -> None:
+    """A fork comes with an arena as large as the machine, of which nothing need be touched."""
+    program = """
+from counterfoil_core.base.memory import memory_total
+from counterfoil_core.kernels.buffers import map_memory
+arena = map_memory(memory_total())
+closed = box.enter([])
+print(len(bytearray(2**26)))
+try: bytearray(2**45)
+except MemoryError: print("refused")
+"""
+    assert said(program) == f"{2**26}\nrefused"
+
+
 def test_memory_that_is_shared_makes_no_folder_readable() -> None:
     with mmap.mmap(-1, 4096) as shared:
         named = [line for line in Path("/proc/self/maps").read_text().splitlines() if "/dev/zero" in line]
