@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,10 @@ def make_claim(contents: Contents, key: SigningKey) -> RunClaim:
     )
 
 
+_WHEN = datetime(2026, 1, 31, 9, tzinfo=UTC)
+"""When everything here is signed: the same contents give the same file in the next second too."""
+
+
 def write_bundle(path: Path, contents: Contents, key: SigningKey | None = None) -> Path:
     """Write the contents to ``path``: an order, or a run if they have steps; signed with ``key`` or a fresh one."""
     with BundleWriter.create(path) as writer:
@@ -183,8 +188,8 @@ def write_run(writer: BundleWriter, contents: Contents, key: SigningKey) -> None
         )
         if contents.manifest.extent.is_checkpoint(number):
             writer.write_checkpoint(number, step.state)
-    claim = sign_said(make_claim(contents, key), key)
-    writer.finish_run(claim, sign_said(Acceptance.of(contents.manifest.digest, None), key))
+    claim = sign_said(make_claim(contents, key), key, _WHEN)
+    writer.finish_run(claim, sign_said(Acceptance.of(contents.manifest.digest, None), key, _WHEN))
 
 
 @contextmanager
