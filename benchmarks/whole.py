@@ -359,9 +359,9 @@ def cells(options: Namespace) -> list[Cell]:
         whole, step = _job(name).steps * _job(name).seconds, _job(name).seconds
         found.append(Cell(f"{name}/order", 60, _DAY))
         found.append(Cell(f"{name}/record", whole, _DAY, alone=True, variables=here))
+        found.append(Cell(f"{name}/audit", _SLOWER * whole, _DAY, alone=True, variables=there))
         if _UNDER not in name:
             found.append(Cell(f"{name}/apart", whole, _DAY, alone=True, variables=here))
-        found.append(Cell(f"{name}/audit", _SLOWER * whole, _DAY, alone=True, variables=there))
         for margin in MARGINS if _UNDER not in name else ():
             found.append(Cell(f"{name}/record-{margin}", 60 + SHORT * step, _DAY, variables=here))
             found.append(Cell(f"{name}/audit-{margin}", 60 + SHORT * _SLOWER * step, _DAY, variables=there))
