@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QTableView, QWidget
 from counterfoil import DataUse, OperationCount, RunFacts, Score, score_lines, score_said
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import FactsCount
@@ -78,17 +78,14 @@ class FactsDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the count stands, or what was found."""
-        count, facts = self.count, self.count.found
+        facts = self.count.found
         super().refresh()
-        look, sentence = self._headline()
-        self.top.show_look(look, sentence)
+        self.top.show_look(*self._headline())
         tell(
             self.notice,
             self.tr("Nothing is replayed: whether the steps are true, a verdict says, and none of these facts."),
             Tone.INFO,
         )
-        progress = count.progress
-        self.progress.setValue(0 if progress is None else 1000 * progress.done // max(1, progress.total))
         for part in self._shown:
             part.setVisible(facts is not None)
         for each in (self.choose, self.copy):
@@ -106,11 +103,9 @@ class FactsDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str]:
         count, facts = self.count, self.count.found
-        if count.working:
-            said = translate(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
-            return Look(self.tr("Being counted"), "running", Tone.INFO), said
-        if count.failure is not None:
-            return Look(self.tr("Not counted"), "inconclusive", Tone.WARN), failure_text(count.failure)
+        said = translate(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
+        if unfinished := self.unfinished(self.tr("Being counted"), said, self.tr("Not counted")):
+            return unfinished
         if facts is None:
             return Look(self.tr("Not counted"), "waiting", Tone.INFO), self.tr("The count was stopped.")
         operations, steps = text.digits(f"{facts.total_operations:.3g}"), text.count(facts.steps)

@@ -134,9 +134,6 @@ class JobDialog(InquiryDialog):
         failure = self._problem or run.failure
         self.top.show_look(*self._headline())
         self.notice.hide()
-        self.progress.setRange(0, 1000 if run.progress is not None and run.progress.total else 0)
-        if run.progress is not None and run.progress.total:
-            self.progress.setValue(int(1000 * run.progress.done / run.progress.total))
         for part in (self.fields, self._what, self.passphrase):
             if part is not None:
                 part.setEnabled(not run.working)
