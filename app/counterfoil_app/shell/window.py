@@ -42,6 +42,7 @@ from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.sealedcapsule import Unsealing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row, without_mnemonic
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
@@ -124,7 +125,8 @@ class MainWindow(QMainWindow):
         self.key_book = KeyBook(settings.trust_folder / KEYS_FILE, self)
         self.session.keys = self.key_book
         self.key_book.changed.connect(self.session.know_keys)
-        self.keys = KeyDesk(self.session, self.key_book, settings, theme, self)
+        self.unlocked = UnlockedKeys(settings, self)
+        self.keys = KeyDesk(self.session, self.key_book, self.unlocked, settings, theme, self)
         self.verdicts = VerdictDesk(self.session, settings, self.keys, theme, self)
         self.batch = BatchDesk(self.session, self.queue, self.keys, settings, theme, self)
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
@@ -149,7 +151,7 @@ class MainWindow(QMainWindow):
         """The report to print that was written with it."""
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
-        self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
+        self.recordings = RecordingDesk(engine, self.session, self.key_book, self.unlocked, settings, theme, self)
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay,
@@ -160,7 +162,7 @@ class MainWindow(QMainWindow):
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
         self.facts = FactsDesk(self.session, self.key_book, theme, self)
         self.finding = FindDesk(self.session, self.cases, theme, self)
-        self.jobs = JobDesk(engine, self.session, settings, theme, self)
+        self.jobs = JobDesk(engine, self.session, self.unlocked, settings, theme, self)
         self.places = PlaceDesk(engine, settings, self)
         self.editing = EditDesk(self.session, lambda: self.desk.shown_view, self)
         rows = [
@@ -220,6 +222,17 @@ class MainWindow(QMainWindow):
                 self._name_trainer,
                 "",
                 lambda session: bool(session.trainer_key),
+            ),
+            Row(
+                "lock_keys",
+                Face(
+                    self.tr("&Lock my keys"),
+                    "key",
+                    self.tr("Forget the passphrases of your keys at once, which the preferences keep for a while"),
+                ),
+                self.unlocked.lock,
+                "",
+                lambda _session: self.unlocked.any,
             ),
             Row(
                 "workers",
@@ -402,7 +415,8 @@ class MainWindow(QMainWindow):
         self.recordings.handed_over.connect(self._exported)
         session.other_order.connect(self.files.open_with_order)
         session.idle.connect(self._close_when_idle)
-        follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
+        follow(self.commands.refresh, self.queue.changed, shell.actions_changed, self.unlocked.changed)
+        shell.settings_changed.connect(self.unlocked.follow_settings)
         follow(self._forget_dispute, self.files.opening)
         follow(self._leave_home, self.files.opening)
         follow(self._scroll_up, self.files.opening)
@@ -739,6 +753,7 @@ class MainWindow(QMainWindow):
             ask_to_leave_recording(self, sentence, self._close_unsigned)
             return
         self.recordings.shut_down()
+        self.unlocked.lock()
         self.shell.samples.cancel()
         self.dropping.incoming.stop()
         if self.session.busy:

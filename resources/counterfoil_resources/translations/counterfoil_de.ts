@@ -102,10 +102,6 @@
             <translation>Sie unterschreiben, dass Sie jeden angekreuzten Lauf nachgerechnet und gefunden haben, was daneben steht. Jeder bekommt ein eigenes Urteil, neben seiner Datei.</translation>
         </message>
         <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
-        </message>
-        <message>
             <source>{0} of {1} are signed…</source>
             <translation>{0} von {1} sind unterschrieben…</translation>
         </message>
@@ -2569,10 +2565,6 @@
             <translation>Nicht erledigt</translation>
         </message>
         <message>
-            <source>Passphrase</source>
-            <translation>Passwort</translation>
-        </message>
-        <message>
             <source>Passphrase of the key</source>
             <translation>Passphrase des Schlüssels</translation>
         </message>
@@ -2603,10 +2595,6 @@
         <message>
             <source>Written: {0}</source>
             <translation>Geschrieben: {0}</translation>
-        </message>
-        <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
         </message>
     </context>
     <context>
@@ -3499,6 +3487,10 @@
             <translation>&amp;Befund</translation>
         </message>
         <message>
+            <source>&amp;Lock my keys</source>
+            <translation>Meine Schlüssel s&amp;perren</translation>
+        </message>
+        <message>
             <source>&amp;Log</source>
             <translation>&amp;Protokoll</translation>
         </message>
@@ -3557,6 +3549,10 @@
         <message>
             <source>Counterfoil on {0}</source>
             <translation>Counterfoil auf {0}</translation>
+        </message>
+        <message>
+            <source>Forget the passphrases of your keys at once, which the preferences keep for a while</source>
+            <translation>Die Passwörter Ihrer Schlüssel sofort vergessen, die die Einstellungen eine Weile behalten</translation>
         </message>
         <message>
             <source>Go to the desk with all cases; what is open is closed</source>
@@ -4085,6 +4081,25 @@
         </message>
     </context>
     <context>
+        <name>PassphraseLine</name>
+        <message>
+            <source>Passphrase</source>
+            <translation>Passwort</translation>
+        </message>
+        <message>
+            <source>empty if the key has none</source>
+            <translation>leer, wenn der Schlüssel keines hat</translation>
+        </message>
+        <message>
+            <source>recommended; protects the key file</source>
+            <translation>empfohlen; schützt die Schlüsseldatei</translation>
+        </message>
+        <message>
+            <source>unlocked: nothing to type</source>
+            <translation>entsperrt: nichts einzugeben</translation>
+        </message>
+    </context>
+    <context>
         <name>PlaceDesk</name>
         <message>
             <source>&amp;Connect</source>
@@ -4136,6 +4151,14 @@
         <message>
             <source>What came of it</source>
             <translation>Was daraus wurde</translation>
+        </message>
+        <message>
+            <source>{0} %: {1} of {2}</source>
+            <translation>{0} %: {1} von {2}</translation>
+        </message>
+        <message>
+            <source>{0}, {1} left</source>
+            <translation>{0}, noch {1}</translation>
         </message>
     </context>
     <context>
@@ -4288,6 +4311,10 @@ Lauf zu finden</translation>
     <context>
         <name>PreferencesDialog</name>
         <message>
+            <source> minutes</source>
+            <translation> Minuten</translation>
+        </message>
+        <message>
             <source>&amp;Device</source>
             <translation>&amp;Gerät</translation>
         </message>
@@ -4360,6 +4387,10 @@ Lauf zu finden</translation>
             <translation>Ordner für Bündel</translation>
         </message>
         <message>
+            <source>How long after its last use a key needs no passphrase. It is kept in memory alone, and forgotten when the window is closed.</source>
+            <translation>Wie lange nach dem letzten Gebrauch ein Schlüssel kein Passwort braucht. Es bleibt nur im Arbeitsspeicher und wird vergessen, wenn das Fenster geschlossen wird.</translation>
+        </message>
+        <message>
             <source>Import settings</source>
             <translation>Einstellungen importieren</translation>
         </message>
@@ -4396,6 +4427,10 @@ Lauf zu finden</translation>
             <translation>Die Einstellungen einer Datei hier zeigen; mit OK werden sie gespeichert</translation>
         </message>
         <message>
+            <source>Stays &amp;unlocked</source>
+            <translation>&amp;Bleibt entsperrt</translation>
+        </message>
+        <message>
             <source>Text &amp;size</source>
             <translation>Te&amp;xtgröße</translation>
         </message>
@@ -4430,6 +4465,10 @@ Lauf zu finden</translation>
         <message>
             <source>asked for at the first verdict</source>
             <translation>wird beim ersten Urteil erfragt</translation>
+        </message>
+        <message>
+            <source>locked after each use</source>
+            <translation>nach jedem Gebrauch gesperrt</translation>
         </message>
         <message>
             <source>none</source>
@@ -4775,10 +4814,6 @@ Lauf zu finden</translation>
             <translation>Er sagt, wer trainiert hat: Wer das glauben soll, braucht den öffentlichen Schlüssel von Ihnen</translation>
         </message>
         <message>
-            <source>Passphrase</source>
-            <translation>Passwort</translation>
-        </message>
-        <message>
             <source>Passphrase a&amp;gain</source>
             <translation>Passphrase &amp;noch einmal</translation>
         </message>
@@ -4835,20 +4870,12 @@ Lauf zu finden</translation>
             <translation>Ihr privater &amp;Schlüssel als Trainer</translation>
         </message>
         <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
-        </message>
-        <message>
             <source>empty: none are published</source>
             <translation>leer: Es werden keine veröffentlicht</translation>
         </message>
         <message>
             <source>only for an order that names one</source>
             <translation>nur für einen Auftrag, der eine nennt</translation>
-        </message>
-        <message>
-            <source>recommended; protects the key file</source>
-            <translation>empfohlen; schützt die Schlüsseldatei</translation>
         </message>
     </context>
     <context>
@@ -5996,14 +6023,6 @@ Lauf zu finden</translation>
         <message>
             <source>beside it: {0}</source>
             <translation>daneben: {0}</translation>
-        </message>
-        <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
-        </message>
-        <message>
-            <source>recommended; protects the key file</source>
-            <translation>empfohlen; schützt die Schlüsseldatei</translation>
         </message>
     </context>
     <context>
