@@ -107,6 +107,11 @@ def test_the_score_of_an_evaluation_comes_first(opened: MainWindow, engine: Fake
     assert dialog.headline.text() == said
     assert {score.model_root.hex, score.data_root.hex} <= {each.toolTip() for each in dialog.findChildren(QLabel)}
     dialog.copy.click()
+    wide = dialog.width()
+    engine.facts = replace(FACTS, score=replace(score, counts=(ScoreCount("x" * 2000, (), (1,)),)))
+    dialog.start.click()
+    qtbot.waitUntil(lambda: dialog.headline.text().startswith("xxx"))
+    assert dialog.width() == wide, "a stranger's longest word makes no dialog wider than the screen"
     assert f"Model root\t{score.model_root.hex}" in QApplication.clipboard().text()
     dialog.reject()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, TrainerTrust, Trust
 from counterfoil_app.engine.strangers import name_of
@@ -45,6 +45,10 @@ class Headline(QHBoxLayout):
         self.sentence = label()
         self.trust = TrustBar(theme)
         self.limits = label("", "muted")
+        for text_of in (self.word, self.sentence, self.limits):  # a stranger's longest word makes no dialog wider
+            policy = text_of.sizePolicy()
+            policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
+            text_of.setSizePolicy(policy)
         said = layouts.column(self.word, self.sentence, self.limits)
         layouts.fill(self, self.icon, (said, 1), (self.trust, 0, Qt.AlignmentFlag.AlignTop), spacing=12)
 

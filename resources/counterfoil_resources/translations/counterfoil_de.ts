@@ -14303,8 +14303,8 @@ Lauf zu finden</translation>
             <translation>Skalare der Schritte</translation>
         </message>
         <message>
-            <source>perplexity {0:.4f}</source>
-            <translation>Perplexität {0:.4f}</translation>
+            <source>perplexity {0:.6g}</source>
+            <translation>Perplexität {0:.6g}</translation>
         </message>
         <message>
             <source>products in {0}</source>
