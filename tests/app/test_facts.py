@@ -185,8 +185,8 @@ def test_an_order_that_nobody_has_run_has_neither(window_of: MakeWindow, bundle:
     qtbot.waitUntil(reached(window, Phase.READY))
     assert not window.commands["facts"].isEnabled()
     assert not window.commands["rules"].isEnabled()
-    assert window.facts.show_facts() is None
-    assert window.facts.show_rules() is None
+    assert window.lookups.show_facts() is None
+    assert window.lookups.show_rules() is None
 
 
 # Rules

@@ -52,7 +52,7 @@ from counterfoil_app.shell.editing import EditDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.find_desk import FindDesk
 from counterfoil_app.shell.job_desk import JobDesk
-from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
+from counterfoil_app.shell.lookup_desk import CompareDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.places import PlaceDesk
 from counterfoil_app.shell.recordings import RecordingDesk
@@ -160,13 +160,12 @@ class MainWindow(QMainWindow):
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
-        self.facts = FactsDesk(self.session, self.key_book, theme, self)
         self.finding = FindDesk(self.session, self.cases, theme, self)
         self.jobs = JobDesk(engine, self.session, self.unlocked, settings, theme, self)
         self.places = PlaceDesk(engine, settings, self)
         self.editing = EditDesk(self.session, lambda: self.desk.shown_view, self)
         rows = [
-            *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
+            *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(),
             *self.places.rows(), *self.jobs.rows(), *self.editing.rows(), *self.shell.rows(), *self.orders.rows(),
             *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip

@@ -27,7 +27,18 @@ from counterfoil_app.views.dispute import FindingView
 from counterfoil_app.views.drop import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.layouts import button, existing_file
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle, show_icon, tell
+from counterfoil_app.views.parts import (
+    Field,
+    FieldGrid,
+    Page,
+    caption,
+    digest_field,
+    hold_width,
+    label,
+    restyle,
+    show_icon,
+    tell,
+)
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 ICON_PIXELS = 36
@@ -94,7 +105,7 @@ class InquiryDialog(DropDialog):
         self.choose, self.start = choose, start
         self.stop = button(self.tr("&Stop"), self._inquiry.stop)
         for each in (start, self.stop, *others):
-            _hold_width(each)
+            hold_width(each)
         below = layouts.row(choose, 1, start, self.stop, *others)
         layouts.column(self.top, self.notice, self.progress, (page, 1), below, inside=self, spacing=12)
         follow(self.refresh, self._inquiry.changed, self._theme.changed)
@@ -133,17 +144,6 @@ class InquiryDialog(DropDialog):
         if self._inquiry.failure is not None:
             return Look(undone, "inconclusive", Tone.WARN), failure_text(self._inquiry.failure)
         return None
-
-
-def _hold_width(button: QPushButton) -> None:
-    """Give a button the room that it takes when it is marked as the obvious one, so that nothing moves for that."""
-    marked = button.property("primary")
-    widths = []
-    for primary in (True, False):
-        restyle(button, "primary", primary)
-        widths.append(button.sizeHint().width())
-    restyle(button, "primary", marked)
-    button.setMinimumWidth(max(widths))
 
 
 class CapsuleDialog(InquiryDialog):

@@ -65,9 +65,9 @@ class JobDialog(InquiryDialog):
         self.what = choices(forms, plan.command, name=self.tr("What is written"))
         self.what.currentIndexChanged.connect(lambda _place: self._choose(str(self.what.currentData())))
         self._what = QWidget()
-        named = caption(self.tr("What is written"), wrap=False)
-        named.setBuddy(self.what)
-        layouts.row(named, (self.what, 1), inside=self._what, margins=layouts.NONE, spacing=10)
+        written = caption(self.tr("What is written"), wrap=False)
+        written.setBuddy(self.what)
+        layouts.row(written, (self.what, 1), inside=self._what, margins=layouts.NONE, spacing=10)
         self._what.setVisible(len(plan.job.commands) > 1)
         self.fields: OptionFields | None = None
         self._place = layouts.column(margins=layouts.NONE)
@@ -76,6 +76,7 @@ class JobDialog(InquiryDialog):
         self._secret = QWidget()
         asked = caption(self.tr("Passphrase of the key"), wrap=False)
         asked.setBuddy(self.passphrase)
+        self._names = written, asked
         layouts.row(asked, (self.passphrase, 1), inside=self._secret, margins=layouts.NONE, spacing=10)
         self.said = QPlainTextEdit()
         self.said.setReadOnly(True)
@@ -100,6 +101,7 @@ class JobDialog(InquiryDialog):
             self.fields.deleteLater()
         self.fields = OptionFields(self.plan.options, self.plan, name_of=job_words.option)
         self.fields.changed.connect(self._changed)
+        self.fields.align(*self._names)
         self._place.addWidget(self.fields)
         if hasattr(self, "start"):
             self.run.forget()

@@ -1596,25 +1596,6 @@
         </message>
     </context>
     <context>
-        <name>FactsDesk</name>
-        <message>
-            <source>&amp;Facts of the run…</source>
-            <translation>Angaben &amp;zum Lauf…</translation>
-        </message>
-        <message>
-            <source>Check r&amp;ules…</source>
-            <translation>&amp;Regeln prüfen…</translation>
-        </message>
-        <message>
-            <source>Count what the run shows of itself: operations, rows, parameters, settings; nothing is replayed</source>
-            <translation>Zählt, was der Lauf von sich zeigt: Operationen, Zeilen, Parameter, Einstellungen; nichts wird nachgerechnet</translation>
-        </message>
-        <message>
-            <source>See which rules the run holds, which it breaks, and which cannot be told</source>
-            <translation>Zeigt, welche Regeln der Lauf einhält, welche er bricht und welche sich nicht entscheiden lassen</translation>
-        </message>
-    </context>
-    <context>
         <name>FactsDialog</name>
         <message>
             <source>&amp;Copy</source>
@@ -3393,6 +3374,18 @@
     <context>
         <name>LookupDesk</name>
         <message>
+            <source>&amp;Facts of the run…</source>
+            <translation>Angaben &amp;zum Lauf…</translation>
+        </message>
+        <message>
+            <source>Check r&amp;ules…</source>
+            <translation>&amp;Regeln prüfen…</translation>
+        </message>
+        <message>
+            <source>Count what the run shows of itself: operations, rows, parameters, settings; nothing is replayed</source>
+            <translation>Zählt, was der Lauf von sich zeigt: Operationen, Zeilen, Parameter, Einstellungen; nichts wird nachgerechnet</translation>
+        </message>
+        <message>
             <source>Find a &amp;hash or weights…</source>
             <translation>Hash oder Gewichte &amp;suchen…</translation>
         </message>
@@ -3408,6 +3401,10 @@
             <source>See what a folder of verdicts says of each trainer, and how much of the next run to replay</source>
             <translation>Sehen, was ein Ordner mit Urteilen über jeden Trainer sagt, und wie viel vom nächsten Lauf nachzurechnen ist</translation>
         </message>
+        <message>
+            <source>See which rules the run holds, which it breaks, and which cannot be told</source>
+            <translation>Zeigt, welche Regeln der Lauf einhält, welche er bricht und welche sich nicht entscheiden lassen</translation>
+        </message>
     </context>
     <context>
         <name>MachineDialog</name>
@@ -3420,8 +3417,20 @@
             <translation>&amp;Erneut untersuchen</translation>
         </message>
         <message>
+            <source>Being examined</source>
+            <translation>Wird untersucht</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
             <source>Found</source>
             <translation>Gefunden</translation>
+        </message>
+        <message>
+            <source>Not examined</source>
+            <translation>Nicht untersucht</translation>
         </message>
         <message>
             <source>Part</source>
@@ -3434,6 +3443,14 @@
         <message>
             <source>State</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>The examination was stopped.</source>
+            <translation>Die Untersuchung wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The machine</source>
+            <translation>Der Rechner</translation>
         </message>
         <message>
             <source>This machine</source>
