@@ -1622,6 +1622,10 @@
             <translation>Durch Auftrags-Hash und Laufwurzel gebunden</translation>
         </message>
         <message>
+            <source>By the run root: the counts are part of the state after the last step</source>
+            <translation>Durch die Laufwurzel gebunden: Die Zählungen sind Teil des Zustands nach dem letzten Schritt</translation>
+        </message>
+        <message>
             <source>By the trainer's signature: nobody else measured it</source>
             <translation>Durch die Unterschrift des Trainers gebunden: niemand sonst hat es gemessen</translation>
         </message>
@@ -1636,6 +1640,10 @@
         <message>
             <source>Computed in</source>
             <translation>Gerechnet in</translation>
+        </message>
+        <message>
+            <source>Count</source>
+            <translation>Zählung</translation>
         </message>
         <message>
             <source>Count &amp;again</source>
@@ -1698,6 +1706,10 @@
             <translation>Es wird nichts nachgerechnet: Ob die Schritte wahr sind, sagt ein Urteil und keine dieser Angaben.</translation>
         </message>
         <message>
+            <source>Number</source>
+            <translation>Anzahl</translation>
+        </message>
+        <message>
             <source>Operations</source>
             <translation>Operationen</translation>
         </message>
@@ -1724,6 +1736,10 @@
         <message>
             <source>Part of a step</source>
             <translation>Teil des Schritts</translation>
+        </message>
+        <message>
+            <source>Place</source>
+            <translation>Stelle</translation>
         </message>
         <message>
             <source>Precision</source>
@@ -1788,6 +1804,10 @@
         <message>
             <source>What the run shows</source>
             <translation>Was der Lauf zeigt</translation>
+        </message>
+        <message>
+            <source>What was counted of the answers</source>
+            <translation>Was von den Antworten gezählt wurde</translation>
         </message>
         <message>
             <source>What was ordered and run</source>
