@@ -331,7 +331,7 @@ class MainWindow(QMainWindow):
         samples = commands.several("honest_sample", "tampered_sample")
         self.home = HomeView(self.cases, self.history, cards, samples, theme)
         self.case_desk = CaseDesk(
-            self.home, self.cases, self.clerk, session, self.files, self.verdicts, self.history, self
+            self.home, self.cases, self.clerk, session, self.files, self.verdicts, self.history, theme, self
         )
         self.transport = Transport(session, theme, {name: commands[name] for name in CONTROLS})
         self.strip = self.transport.strip

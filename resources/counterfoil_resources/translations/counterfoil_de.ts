@@ -2025,12 +2025,16 @@
             <translation>&amp;Schließen</translation>
         </message>
         <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
+            <source>A file that moved</source>
+            <translation>Eine verschobene Datei</translation>
         </message>
         <message>
             <source>All files (*)</source>
             <translation>Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Being looked for</source>
+            <translation>Wird gesucht</translation>
         </message>
         <message>
             <source>Choose the &amp;file…</source>
@@ -2053,6 +2057,14 @@
             <translation>In einem &amp;Ordner suchen…</translation>
         </message>
         <message>
+            <source>Not found</source>
+            <translation>Nicht gefunden</translation>
+        </message>
+        <message>
+            <source>Not looked for</source>
+            <translation>Nicht gesucht</translation>
+        </message>
+        <message>
             <source>Order digest</source>
             <translation>Digest des Auftrags</translation>
         </message>
@@ -2067,6 +2079,10 @@
         <message>
             <source>What</source>
             <translation>Was</translation>
+        </message>
+        <message>
+            <source>What is looked for</source>
+            <translation>Was gesucht wird</translation>
         </message>
         <message>
             <source>{0} is another file: it does not hold the same.</source>
