@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
@@ -307,6 +308,26 @@ def test_a_file_that_is_another_one_is_not_taken(
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_args: (str(place), ""))
     qtbot.mouseClick(dialog.start, LEFT)
     qtbot.waitUntil(lambda: only(opened).found.file.file == place)
+
+
+def test_a_folder_that_is_dropped_is_looked_through(
+    opened: MainWindow, bundle: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    place = tmp_path / "archive" / "renamed.cfoil"
+    dialog = lose(opened, bundle, place, qtbot)
+    for data, taken in ((QMimeData(), False), (QMimeData(), True)):
+        if taken:
+            data.setUrls([QUrl.fromLocalFile(str(place.parent))])
+        else:
+            data.setText("no file")
+        what = (Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
+        enters = QDragEnterEvent(QPoint(5, 5), *what)
+        dialog.dragEnterEvent(enters)
+        assert enters.isAccepted() is taken
+        dialog.dropEvent(QDropEvent(QPointF(5, 5), *what))
+        assert dialog.search.working is taken
+    qtbot.waitUntil(lambda: not opened.findChildren(FindDialog))
+    assert only(opened).found.file.file == place
 
 
 def test_a_search_shows_how_far_it_is_and_can_be_stopped(
