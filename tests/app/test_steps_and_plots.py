@@ -276,7 +276,7 @@ def test_another_page_is_drawn_without_asking_for_cells(
     assert list(paints.counts.values()) == [1, 0], "a page is drawn once, and its headings stay"
     first, last = steps.table.rowAt(0), steps.table.rowAt(page.height() - 1)
     assert sorted(made) == list(range(first, (last if last >= 0 else 59) + 1)), "each line is worked out once"
-    assert not asked, "a cell that is asked for each of its roles takes four times as long"
+    assert not asked, "a cell that is asked for each of its roles takes twice as long"
 
 
 def test_plots_that_are_drawn_anew_are_painted_once(window: MainWindow, qtbot: QtBot) -> None:

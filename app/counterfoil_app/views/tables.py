@@ -213,7 +213,7 @@ class Advances(dict[str, float]):
 class RecordView(QTableView):
     """A view of a table of records, which it draws itself, column by column; a bad line that is chosen still looks bad.
 
-    Qt would dress, ask and lay out each cell for itself, which is four fifths of what a page of steps takes.
+    Qt would dress, ask and lay out each cell for itself, which is more than half of what a page of steps takes.
     """
 
     def __init__(self, model: RecordTable[Any], parent: QWidget | None = None) -> None:
