@@ -28,7 +28,6 @@ from counterfoil_app.main import make_window
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Settings
 from counterfoil_app.shell.window import MainWindow
-from counterfoil_app.views.divergence import DivergenceView
 from support.fake_engine import FakeEngine
 
 SIZES = ((1366, 768), (1920, 1080), (2560, 1440))
@@ -60,12 +59,6 @@ def milliseconds(act: Callable[[], object]) -> float:
     return 1e3 * (time.process_time() - begun)
 
 
-def draw_anew(view: DivergenceView) -> None:
-    """Draw the plots anew, and paint them."""
-    view.redraw()
-    view.canvas.viewport().repaint()
-
-
 def main() -> int:
     """Measure at each size, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m tests.views", description=__doc__)
@@ -88,7 +81,7 @@ def main() -> int:
                 settle(120)
             window.docks["divergence"].raise_()
             settle(300)
-            plots = [milliseconds(partial(draw_anew, window.divergence)) for _ in range(DRAWINGS)]
+            plots = [milliseconds(window.divergence.redraw) for _ in range(DRAWINGS)]
             print(f"| {width} x {height} | {median(chosen):.1f} ms | {median(plots):.1f} ms |", flush=True)
         megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"\n{steps:,} steps; {megabytes:.0f} MB at most, with the engine that makes them up.")

@@ -33,6 +33,8 @@ from counterfoil_app.engine.elsewhere import Elsewhere, FarEngine
 from counterfoil_app.engine.port import LedgerRequest
 from counterfoil_app.engine.recordings import KnownFollow, RecordRequest, RunMade
 from counterfoil_app.model.bench import Bench
+from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views import layouts
 from counterfoil_app.views.far_files import FarFileDialog, FarFiles, Kind
@@ -247,14 +249,16 @@ def test_hostile_names_in_a_folder_are_shown_as_text(bench: Bench, tmp_path: Pat
     assert "\n" not in shown
 
 
-def test_dialogs_name_files_there_and_keys_here(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dialogs_name_files_there_and_keys_here(
+    tmp_path: Path, qtbot: QtBot, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = FakeEngine(place="gpu")
     files = FarFiles(engine)
     monkeypatch.setattr(FarFileDialog, "exec", lambda dialog: (dialog.path.setText("/far/run.cfoil"), 1)[1])
     monkeypatch.setattr(layouts.QFileDialog, "getOpenFileName", lambda *_given: (str(tmp_path / "near.pem"), ""))
     layouts.ask_elsewhere(files)
     try:
-        form = RecordForm((), "cpu", tmp_path)
+        form = RecordForm((), "cpu", tmp_path, UnlockedKeys(settings))
         qtbot.addWidget(form)
         assert layouts.existing_file(form, "Open", tmp_path, "*") == Path("/far/run.cfoil")
         assert layouts.existing_file(form, "Key", tmp_path, "*", here=True) == tmp_path / "near.pem"

@@ -98,15 +98,28 @@ def test_the_facts_of_the_open_run_are_shown(
 
 
 def test_the_score_of_an_evaluation_comes_first(opened: MainWindow, engine: FakeEngine, qtbot: QtBot) -> None:
-    counts = (ScoreCount("correct", (), (1234,)), ScoreCount("counted", (), (1500,)), ScoreCount("odd", (), (7,)))
+    counts = (ScoreCount("correct", (), (1234,)), ScoreCount("counted", (), (1500,)), ScoreCount("odd", (), (7,)),
+              ScoreCount("confusion", (2, 2), (600, 66, 200, 634)), ScoreCount("lie", (3,), (1,)))  # fmt: skip
     score = Score(Digest.of(b"model"), Digest.of(b"data"), counts)
     engine.facts = replace(FACTS, score=score)
     dialog = facts_of(opened)
-    said = "1,234 of 1,500 right (82.27 %), odd 7"
+    said = "1,234 of 1,500 right (82.27 %), macro F1 0.8226, odd 7"
     qtbot.waitUntil(lambda: {said, "Model root", "Data root"} <= texts(dialog))
     assert dialog.headline.text() == said
     assert {score.model_root.hex, score.data_root.hex} <= {each.toolTip() for each in dialog.findChildren(QLabel)}
+    cells = [tuple(column.text(one) for column in dialog.counts.columns) for one in dialog.counts.records]
+    assert cells == [
+        ("correct", "", "1,234"), ("counted", "", "1,500"), ("odd", "", "7"), ("confusion", "[0, 0]", "600"),
+        ("confusion", "[0, 1]", "66"), ("confusion", "[1, 0]", "200"), ("confusion", "[1, 1]", "634"),
+    ], "and nothing of a count that is no such array as it says"  # fmt: skip
     dialog.copy.click()
+    assert QApplication.clipboard().text().splitlines()[0] == said
+    assert "confusion\t[0, 1]\t66" in QApplication.clipboard().text()
+    wide = dialog.width()
+    engine.facts = replace(FACTS, score=replace(score, counts=(ScoreCount("x" * 2000, (), (1,)),)))
+    dialog.start.click()
+    qtbot.waitUntil(lambda: dialog.headline.text().startswith("xxx"))
+    assert dialog.width() == wide, "a stranger's longest word makes no dialog wider than the screen"
     assert f"Model root\t{score.model_root.hex}" in QApplication.clipboard().text()
     dialog.reject()
 
@@ -180,8 +193,8 @@ def test_an_order_that_nobody_has_run_has_neither(window_of: MakeWindow, bundle:
     qtbot.waitUntil(reached(window, Phase.READY))
     assert not window.commands["facts"].isEnabled()
     assert not window.commands["rules"].isEnabled()
-    assert window.facts.show_facts() is None
-    assert window.facts.show_rules() is None
+    assert window.lookups.show_facts() is None
+    assert window.lookups.show_rules() is None
 
 
 # Rules

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
@@ -281,7 +282,7 @@ def test_a_file_that_moved_is_found_in_a_folder_by_its_digest(
         (tmp_path / "archive" / name).touch()
     dialog = lose(opened, bundle, place, qtbot)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args: str(tmp_path / "archive"))
-    qtbot.mouseClick(dialog.choose_folder, LEFT)
+    qtbot.mouseClick(dialog.choose, LEFT)
     qtbot.waitUntil(lambda: not opened.findChildren(FindDialog))
     row = only(opened)
     assert (row.state.text(), row.found.file.file) == ("recorded, not replayed here", place)
@@ -296,17 +297,37 @@ def test_a_file_that_is_another_one_is_not_taken(
     other = tmp_path / "other.cfoil"
     other.touch()
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_args: (str(other), ""))
-    qtbot.mouseClick(dialog.choose_file, LEFT)
-    qtbot.waitUntil(lambda: "another file" in dialog.notice.text())
+    qtbot.mouseClick(dialog.start, LEFT)
+    qtbot.waitUntil(lambda: "another file" in dialog.sentence.text())
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args: str(empty))
-    qtbot.mouseClick(dialog.choose_folder, LEFT)
-    qtbot.waitUntil(lambda: "It is not in" in dialog.notice.text())
+    qtbot.mouseClick(dialog.choose, LEFT)
+    qtbot.waitUntil(lambda: "It is not in" in dialog.sentence.text())
     assert only(opened).found.file.file == bundle
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_args: (str(place), ""))
-    qtbot.mouseClick(dialog.choose_file, LEFT)
+    qtbot.mouseClick(dialog.start, LEFT)
     qtbot.waitUntil(lambda: only(opened).found.file.file == place)
+
+
+def test_a_folder_that_is_dropped_is_looked_through(
+    opened: MainWindow, bundle: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    place = tmp_path / "archive" / "renamed.cfoil"
+    dialog = lose(opened, bundle, place, qtbot)
+    for data, taken in ((QMimeData(), False), (QMimeData(), True)):
+        if taken:
+            data.setUrls([QUrl.fromLocalFile(str(place.parent))])
+        else:
+            data.setText("no file")
+        what = (Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
+        enters = QDragEnterEvent(QPoint(5, 5), *what)
+        dialog.dragEnterEvent(enters)
+        assert enters.isAccepted() is taken
+        dialog.dropEvent(QDropEvent(QPointF(5, 5), *what))
+        assert dialog.search.working is taken
+    qtbot.waitUntil(lambda: not opened.findChildren(FindDialog))
+    assert only(opened).found.file.file == place
 
 
 def test_a_search_shows_how_far_it_is_and_can_be_stopped(
@@ -318,8 +339,8 @@ def test_a_search_shows_how_far_it_is_and_can_be_stopped(
         (folder / f"other{number}.cfoil").touch()
     engine.gate.clear()
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args: str(folder))
-    qtbot.mouseClick(dialog.choose_folder, LEFT)
-    qtbot.waitUntil(lambda: dialog.progress.maximum() == 31)
+    qtbot.mouseClick(dialog.choose, LEFT)
+    qtbot.waitUntil(lambda: dialog.progress.maximum() == 1000)
     assert dialog.progress.isVisible()
     qtbot.mouseClick(dialog.stop, LEFT)
     assert not dialog.search.working

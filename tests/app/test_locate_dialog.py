@@ -128,7 +128,7 @@ def test_a_file_that_holds_no_weights_is_said_to(dialog: LocateDialog, engine: F
 def test_it_says_how_far_it_is_and_can_be_stopped(dialog: LocateDialog, engine: FakeEngine, qtbot: QtBot) -> None:
     engine.gate.clear()
     dialog.locating.look_for(root("state"))
-    qtbot.waitUntil(lambda: dialog.progress.maximum() == 3)
+    qtbot.waitUntil(lambda: dialog.progress.maximum() == 1000)
     assert dialog.progress.isVisible()
     dialog.stop.click()
     assert not dialog.locating.working

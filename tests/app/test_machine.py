@@ -37,8 +37,8 @@ def test_what_is_wrong_is_shown_with_its_remedy_and_copied(window_of: MakeWindow
     engine = FakeEngine(machine=BAD)
     dialog = dialog_of(window_of(engine))
     qtbot.waitUntil(lambda: dialog.examination.found is not None)
-    assert dialog.summary.text() == "One thing is wrong."
-    assert dialog.summary.property("tone") == "bad"
+    assert dialog.headline.text() == "One thing is wrong."
+    assert dialog.top.icon.accessibleName() == dialog.headline.text()
     assert "Temporary files: Make room on that disk." in dialog.remedies.text()
     states = [dialog.model.columns[0].text(fact) for fact in dialog.model.records]
     assert states == ["wrong", "note", "fine"]
@@ -53,12 +53,12 @@ def test_it_is_examined_again_when_that_is_asked_for(window_of: MakeWindow, qtbo
     engine = FakeEngine()
     dialog = dialog_of(window_of(engine))
     qtbot.waitUntil(lambda: dialog.examination.found is not None)
-    assert dialog.summary.property("tone") == "ok"
+    assert dialog.headline.text() == "Nothing is wrong with this machine."
     engine.machine = BAD
-    dialog.again.click()
+    dialog.start.click()
     assert not dialog.copy.isEnabled()
     qtbot.waitUntil(lambda: dialog.examination.found is not None)
-    assert dialog.summary.property("tone") == "bad"
+    assert dialog.headline.text() == "One thing is wrong."
     dialog.reject()
 
 

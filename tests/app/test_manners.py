@@ -34,6 +34,7 @@ from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.jobs import JOBS
 from counterfoil_app.model.open_bundle import Phase
 from counterfoil_app.model.settings import Setting, Settings, ThemeChoice
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.verdict.export import Unsigned, now
 from counterfoil_app.verdict.signing_dialog import SigningDialog
@@ -123,7 +124,7 @@ def test_every_setting_survives_its_store(tmp_path: Path) -> None:
         "theme": ThemeChoice.DARK, "device": "cuda:1", "folder": tmp_path, "key_file": file, "language": "de",
         "text_percent": 150, "threads": 3, "notify": False, "stay_awake": False,
         "auditor_name": "Ada Pruefer", "workers": 2, "trainer_key_file": file,
-        "geometry": QByteArray(b"\0geometry"), "searches": ("loss > 1",),
+        "geometry": QByteArray(b"\0geometry"), "key_minutes": 15, "searches": ("loss > 1",),
     }  # fmt: skip
     assert sorted(values) == DECLARED
     first = Settings(store(tmp_path))
@@ -297,13 +298,13 @@ def test_the_palette_has_every_action_and_shortcuts_differ(opened: MainWindow) -
     assert len(shortcuts) >= 12
 
 
-def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundle: Path) -> None:
+def test_signing_dialog_says_what_is_missing(qtbot: QtBot, tmp_path: Path, bundle: Path, settings: Settings) -> None:
     engine = FakeEngine()
     report = engine.report(AuditRequest(bundle, None, "cpu"), engine.checks(None), 60, Outcome.VERIFIED)
     theme = Theme(QApplication.instance(), ThemeChoice.LIGHT)
     keys = tmp_path / "keys"
     keys.mkdir()
-    dialog = SigningDialog(report, None, keys, tmp_path / "v.json", (), theme)
+    dialog = SigningDialog(report, None, keys, tmp_path / "v.json", (), UnlockedKeys(settings), theme)
     qtbot.addWidget(dialog)
     assert dialog.create_new.isChecked()
     assert (dialog.ok.isEnabled(), dialog.hint.text()) == (False, "The statement is being prepared.")

@@ -367,3 +367,24 @@ def test_a_first_key_is_made_and_proposed_the_next_time(
     again.key.setText(str(tmp_path / "none.pem"))
     assert (again.hint.text(), again.ok.isEnabled()) == ("There is no such key file.", False)
     again.reject()
+
+
+def test_a_trainer_s_key_stays_unlocked_for_the_next_recording(
+    window: MainWindow, engine: FakeEngine, settings: Settings, tmp_path: Path, qtbot: QtBot
+) -> None:
+    key = tmp_path / "locked.pem"
+    counterfoil.generate_key(key, "four words of mine")
+    desk = window.recordings
+    desk.show()
+    for minutes, unlocked in ((0, False), (10, True)):
+        settings.key_minutes = minutes
+        desk._begin(Wanted(recording_of(tmp_path, key, "four words of mine"), None))
+        qtbot.waitUntil(lambda: desk.recorder.made is not None and not desk.recorder.working)
+        form = desk.ask_record(again=True)
+        assert (form.passphrase.passphrase is not None) is unlocked
+        assert not form.passphrase.text()
+        form.reject()
+    window.unlocked.lock()
+    desk._begin(Wanted(recording_of(tmp_path, key, "wrong"), None))
+    qtbot.waitUntil(lambda: desk.recorder.failure is not None)
+    assert not window.unlocked.any

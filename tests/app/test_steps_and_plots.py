@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPainter, QStandardItemModel
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from counterfoil_app.driver.capture import wait_until
@@ -23,6 +24,8 @@ from counterfoil_app.shell.window import MainWindow
 from counterfoil_app.views.axes import least_row
 from counterfoil_app.views.curves import Series, View, moving_mean
 from counterfoil_app.views.divergence import Shown
+from counterfoil_app.views.steps import StepsModel
+from counterfoil_app.views.tables import RecordView
 from support.docks import in_front
 from support.fake_engine import TENSORS, FakeEngine, digest
 from support.waiting import reached
@@ -235,6 +238,78 @@ def test_chosen_lines_are_copied_with_whole_hashes(window: MainWindow, qtbot: Qt
     assert QGuiApplication.clipboard().text() == lines[1][2], "of one line, the cell"
     window.steps.copy_rows_action.trigger()
     assert QGuiApplication.clipboard().text().splitlines()[1].split("\t") == lines[1]
+
+
+class Paints(QObject):
+    """Counts what is painted."""
+
+    def __init__(self, *watched: QWidget) -> None:
+        super().__init__()
+        self.counts = dict.fromkeys(watched, 0)
+        for widget in watched:
+            widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if event.type() is QEvent.Type.Paint:
+            self.counts[cast("QWidget", watched)] += 1
+        return False
+
+
+def test_another_page_is_drawn_without_asking_for_cells(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front(window, "steps", qtbot)
+    window.session.select_step(1)
+    steps = window.steps
+    model, page = steps.model, steps.table.viewport()
+    QApplication.processEvents()
+    asked: list[int] = []
+    made: list[int] = []
+    data, record = StepsModel.data, StepsModel.record
+    monkeypatch.setattr(StepsModel, "data", lambda self, *cell: asked.append(1) or data(self, *cell))
+    monkeypatch.setattr(StepsModel, "record", lambda self, row: made.append(row) or record(self, row))
+    paints = Paints(page, steps.table.horizontalHeader().viewport())
+    model.forget_lines()
+    window.session.select_step(60)
+    qtbot.waitUntil(lambda: paints.counts[page] > 0)
+    QApplication.processEvents()
+    assert list(paints.counts.values()) == [1, 0], "a page is drawn once, and its headings stay"
+    first, last = steps.table.rowAt(0), steps.table.rowAt(page.height() - 1)
+    assert sorted(made) == list(range(first, (last if last >= 0 else 59) + 1)), "each line is worked out once"
+    assert not asked, "a cell that is asked for each of its roles takes twice as long"
+
+
+def test_plots_that_are_drawn_anew_are_painted_once(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "divergence", qtbot)
+    canvas = window.divergence.canvas.viewport()
+    QApplication.processEvents()
+    paints = Paints(canvas)
+    window.divergence.redraw()
+    qtbot.waitUntil(lambda: paints.counts[canvas] > 0)
+    QApplication.processEvents()
+    assert paints.counts[canvas] == 1
+
+
+def inked(table: RecordView, column: int) -> list[int]:
+    """Where from left to right something is written into a cell of the second row that is seen."""
+    cell = QRect(
+        table.columnViewportPosition(column), table.rowHeight(0), table.columnWidth(column), table.rowHeight(0)
+    )
+    image = table.viewport().grab(cell).toImage()
+    places = range(image.width())
+    return [x for x in places if any(image.pixelColor(x, y).lightness() < 160 for y in range(image.height()))]
+
+
+def test_a_long_text_ends_in_its_column_and_a_number_at_its_end(window: MainWindow, qtbot: QtBot) -> None:
+    front(window, "steps", qtbot)
+    table, whole = window.steps.table, inked(window.steps.table, 2)
+    usual = table.columnWidth(2)
+    table.setColumnWidth(2, 40)
+    assert 20 < max(inked(table, 2)) < 38 < 60 < max(whole)
+    table.setColumnWidth(2, usual)
+    loss = inked(table, 4)
+    assert min(loss) > 8
+    assert max(loss) >= table.columnWidth(4) - 6
 
 
 def test_enter_on_a_mismatch_opens_the_dispute(window: MainWindow, qtbot: QtBot) -> None:

@@ -24,7 +24,7 @@ from counterfoil.talk.failure import Failure
 from counterfoil.trust.validity import validity
 from counterfoil_app.engine import recordings as rec
 from counterfoil_app.engine.incoming import Incoming
-from counterfoil_app.engine.port import Engine, KnownRequest, ReadRevocations, VerdictReading
+from counterfoil_app.engine.port import Engine, FetchProgress, KnownRequest, ReadRevocations, VerdictReading
 from counterfoil_app.engine.sample import SampleKind, SampleProgress, sample_files
 from counterfoil_app.engine.search import search
 from counterfoil_core.base import canonical
@@ -277,7 +277,9 @@ class FakeEngine(MadeUpRun, Engine):
     def on_find(self, place, wanted, cancel):
         return search(self, place, wanted, cancel)  # the real one, over what this engine says of files
 
-    def on_fetch(self, target):
+    def on_fetch(self, target, cancel):
+        yield FetchProgress(2**18, 2**20)
+        self._wait(self.gate, cancel)
         target.write_bytes(b"fetched")
         yield target
 

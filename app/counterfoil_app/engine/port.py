@@ -7,6 +7,7 @@ has each question carried out by another process, so that the window's process n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import wraps
@@ -190,6 +191,14 @@ class LedgerRequest:
 
 
 @dataclass(frozen=True)
+class FetchProgress:
+    """How much of a file that lies elsewhere has come."""
+
+    done: int  #: Bytes that came.
+    total: int  #: All of them; 0 where its server does not say it.
+
+
+@dataclass(frozen=True)
 class LocateRequest:
     """What is looked for in a run."""
 
@@ -223,8 +232,9 @@ DeliveryEvent = DeliveryProgress | DeliveryReport
 
 
 PROGRESS = (
-    DeliveryProgress, DifferenceProgress, FactsProgress, FollowState, recordings.InsideStep, LedgerProgress,
-    LocateProgress, LookProgress, MachineProgress, OperatorDone, PlanProgress, recordings.RecordingSize, SampleProgress,
+    DeliveryProgress, DifferenceProgress, FactsProgress, FetchProgress, FollowState, recordings.InsideStep,
+    LedgerProgress, LocateProgress, LookProgress, MachineProgress, OperatorDone, PlanProgress, recordings.RecordingSize,
+    SampleProgress,
 )  # fmt: skip
 """Kinds of values that say how far a question is, of which only the newest matters."""
 ENGINE = Port["Engine"]()
@@ -466,17 +476,21 @@ class Engine:
         return told.found
 
     @question(beside=True, own=True, here=True)
-    def fetch(self, address: str, target: Path, cancel: CancelToken) -> Iterator[Path]:
-        """Copy a file that lies at an address, which nobody reads before, and say where it is.
+    def fetch(self, address: str, target: Path, cancel: CancelToken) -> Iterator[FetchProgress | Path]:
+        """Copy a file that lies at an address, which nobody reads before; the last value says where it is.
 
         Raises:
             CounterfoilError: There is none, or it cannot be copied.
         """
-        from counterfoil.remote.files import local_copy
+        from counterfoil.remote.files import open_transfer
 
         place = place_of(address)
         assert isinstance(place, Address)
-        with local_copy(place, cancel, MOST_FETCHED) as copy:
+        with closing(open_transfer(place, cancel)) as transfer, TemporaryDirectory(prefix="counterfoil-") as folder:
+            copy, total = Path(folder) / "copy", transfer.size
+            with copy.open("wb") as file:
+                for done in transfer.copy_into(file, MOST_FETCHED):
+                    yield FetchProgress(done, total)
             counterfoil.copy_whole(copy, target, what=say("the copy"))
         yield target
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject
 from counterfoil import BundleSummary, CancelToken, Difference, DifferenceProgress
 from counterfoil_app.engine.port import BundlesRequest, Engine
 from counterfoil_app.engine.strangers import plain
-from counterfoil_app.model.inquiry import Inquiry
+from counterfoil_app.model.inquiry import Inquiry, share_of
 
 if TYPE_CHECKING:
     from counterfoil_app.model.session import Session
@@ -114,6 +114,7 @@ class BundleDifference(Inquiry[DifferenceProgress]):
 
     def _show(self, seen: DifferenceProgress) -> None:
         self.progress = plain(seen)
+        self.share = share_of(seen)
 
     def _answer(self, value: object) -> None:
         if isinstance(value, _Answer):

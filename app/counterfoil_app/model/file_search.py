@@ -72,7 +72,7 @@ class FileSearch(Inquiry[SearchProgress]):
         self._seen.put_all(engine.find(place, self._wanted, token))
 
     def _show(self, seen: SearchProgress) -> None:
-        self.progress = seen
+        self.progress, self.share = seen, seen.looked / seen.total if seen.total else None
 
     def _answer(self, value: object) -> None:
         self.over = True

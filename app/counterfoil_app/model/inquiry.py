@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from shiboken6 import isValid
@@ -47,6 +47,22 @@ Found = TypeVar("Found")
 """What is found in the end."""
 
 
+class Counted(Protocol):
+    """Progress that is counted."""
+
+    @property
+    def done(self) -> float:
+        """How much is done."""
+
+    @property
+    def total(self) -> float:
+        """Of how much; 0 where nobody knows."""
+
+
+Step = TypeVar("Step", bound=Counted)
+"""What the worker thread puts down of its progress, where it is counted."""
+
+
 class Inquiry(QObject, Generic[Seen]):
     """Asks the engine in the session's worker; what it is asked, and what becomes of the answer, a subclass says.
 
@@ -55,6 +71,7 @@ class Inquiry(QObject, Generic[Seen]):
 
     Attributes:
         failure: Why there is no report.
+        share: How much of it is done, 0 to 1; None while nobody knows.
     """
 
     changed = Signal()
@@ -99,6 +116,7 @@ class Inquiry(QObject, Generic[Seen]):
     def _forget(self) -> None:
         """Go back to where nothing is known."""
         self.failure: Failure | None = None
+        self.share: float | None = None
         self._seen: Latest[Seen] = Latest()
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
@@ -128,7 +146,12 @@ class Inquiry(QObject, Generic[Seen]):
         self.changed.emit()
 
 
-class Query(Inquiry[Seen], Generic[Seen, Found]):
+def share_of(seen: Counted) -> float | None:
+    """How much is done, 0 to 1; None while nobody knows."""
+    return min(1.0, seen.done / seen.total) if seen.total else None
+
+
+class Query(Inquiry[Step], Generic[Step, Found]):
     """An inquiry whose question says how far it is until it has found what it was asked for.
 
     Attributes:
@@ -139,29 +162,30 @@ class Query(Inquiry[Seen], Generic[Seen, Found]):
 
     def _forget(self) -> None:
         super()._forget()
-        self.progress: Seen | None = None
+        self.progress: Step | None = None
         self.found: Found | None = None
         self.said: Found | None = None
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
         return partial(self._find, self._asked(token), self._seen)
 
-    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[Seen | Found]]:
+    def _asked(self, token: CancelToken) -> Callable[[Engine], Iterator[Step | Found]]:
         """Return the question; it is asked in the worker thread."""
         raise NotImplementedError
 
     def _find(
-        self, asked: Callable[[Engine], Iterator[Seen | Found]], seen: Latest[Seen], engine: Engine
+        self, asked: Callable[[Engine], Iterator[Step | Found]], seen: Latest[Step], engine: Engine
     ) -> tuple[Found, Found] | None:
         for value in asked(engine):
             if not isinstance(value, PROGRESS):
                 found = cast("Found", value)
                 return found, plain(found)
-            seen.put(cast("Seen", value))
+            seen.put(cast("Step", value))
         return None
 
-    def _show(self, seen: Seen) -> None:
+    def _show(self, seen: Step) -> None:
         self.progress = plain(seen)
+        self.share = share_of(seen)
 
     def _answer(self, value: object) -> None:
         if value is not None:
@@ -219,7 +243,6 @@ class Hearing(Inquiry[_Standing]):
         report: What was found; None until it is over.
         found: The same as the engine said it, to be signed.
         signed: Where the signed adjudication lies, once there is one.
-        share: How much of its steps is replayed, 0 to 1.
     """
 
     def __init__(self, session: Session, path: Path, parent: QObject | None = None) -> None:

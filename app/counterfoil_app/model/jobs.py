@@ -130,9 +130,10 @@ class JobPlan:
         return next((one for one in self.options if one.required and not self.value(one.name).strip()), None)
 
     @property
-    def opens_key(self) -> bool:
-        """Whether it is signed, and with a key that is named."""
-        return any(one.kind == "key" and self.value(one.name).strip() for one in self.options)
+    def key(self) -> Path | None:
+        """The key that it is signed with; None where none is named."""
+        named = (self.value(one.name).strip() for one in self.options if one.kind == "key")
+        return next((Path(text).expanduser() for text in named if text), None)
 
     @property
     def targets(self) -> list[Path]:

@@ -13,7 +13,7 @@ from counterfoil import CancelToken, CommandEnded, CommandProgress, OrderWritten
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import plain
 from counterfoil_app.engine.worker import JobResult, Worker
-from counterfoil_app.model.inquiry import LOOK_MILLISECONDS, Inquiry
+from counterfoil_app.model.inquiry import LOOK_MILLISECONDS, Inquiry, share_of
 
 
 class Aside(QObject):
@@ -114,6 +114,7 @@ class CommandRun(Inquiry[CommandProgress]):
         if self.progress is None or self.progress.stage != seen.stage:
             self._begun = time.monotonic()
         self.progress = plain(seen)
+        self.share = share_of(seen)
 
     def _answer(self, value: object) -> None:
         if isinstance(value, (OrderWritten, CommandEnded)):

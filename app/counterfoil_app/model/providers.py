@@ -101,7 +101,6 @@ class Comparison(Inquiry[_Seen]):
         matrix: Which results are the same.
         ruled: The partings that were replayed.
         report: What was concluded; None until it is.
-        share: How much of the replay is done, 0 to 1.
         seconds_left: How long it will still take; None while that is not known.
         replaying: Whether the runs are replayed where they part, and not only compared.
     """

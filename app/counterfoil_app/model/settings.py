@@ -16,6 +16,7 @@ from counterfoil_core.base.sentence import say
 SCHEMA_VERSION = 1
 MAX_THREADS = 1024
 MAX_WORKERS = 64
+MOST_KEY_MINUTES = 480
 TEXT_PERCENTS = (100, 125, 150, 175, 200)
 
 Value = TypeVar("Value")
@@ -135,6 +136,8 @@ class Settings:
     """Folder in which a file dialog starts."""
     key_file = Setting(_file, _or_empty)
     """The private key last used to sign; None when there is none or it is gone."""
+    key_minutes = Setting(lambda held: _number(held, MOST_KEY_MINUTES) or 0, str)
+    """For how many minutes a private key stays unlocked after it signed; 0 locks it at once."""
     trainer_key_file = Setting(_file, _or_empty)
     """The private key last used to record; None when there is none or it is gone."""
     auditor_name = Setting(_text)

@@ -177,7 +177,7 @@ class Menus(QObject):
                 "plan", "compare", "compare_providers", "compare_bundles", "", "facts", "rules", "locate", "ledger", "",
                 *TOOLS,
             )),
-            (self.tr("&Keys"), ("keys", "name_trainer", "", *KEY_JOBS)),
+            (self.tr("&Keys"), ("keys", "name_trainer", "lock_keys", "", *KEY_JOBS)),
             (self.tr("&Help"), ("help", "shortcuts", "machine", "", "about")),
         )  # fmt: skip
         # What stands in no menu of the bar has its keys by this alone.

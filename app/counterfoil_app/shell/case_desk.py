@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.engine.worker import Failure, attempt
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.case_file import Case, CaseFile, FileKind
 from counterfoil_app.model.cases import Cases
 from counterfoil_app.model.casestate import NextStep, Standing, result_of
@@ -39,6 +40,7 @@ class CaseDesk(QObject):
         files: Opens one run, and asks before what is open is left.
         verdicts: Signs.
         history: Has the results.
+        theme: The theme of the application.
         window: The window that dialogs belong to.
     """
 
@@ -59,12 +61,13 @@ class CaseDesk(QObject):
         files: Files,
         verdicts: VerdictDesk,
         history: History,
+        theme: Theme,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._home, self._cases, self._clerk = home, cases, clerk
         self._session, self._files, self._verdicts = session, files, verdicts
-        self._history, self._window = history, window
+        self._history, self._theme, self._window = history, theme, window
         self._resumption = Resumption(session, self)
         self._resumption.nothing_kept.connect(self._nothing_kept)
         home.list.wanted.connect(self._do)
@@ -127,7 +130,7 @@ class CaseDesk(QObject):
     def find(self, case: Case, file: CaseFile) -> None:
         """Look for a file that moved."""
         search = FileSearch(self._session.ask, case, file, self._verdicts.store)
-        dialog = FindDialog(search, self._window)
+        dialog = FindDialog(search, self._theme, self._window)
         search.setParent(dialog)
         dialog.found.connect(partial(self._found, case, file))
         open_dialog(dialog)

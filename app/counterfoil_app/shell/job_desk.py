@@ -16,6 +16,7 @@ from counterfoil_app.model.jobs import JOBS, Job, JobPlan, JobRun
 from counterfoil_app.model.orders import Aside
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.views.job_dialog import JobDialog
 from counterfoil_app.views.parts import open_dialog
@@ -27,6 +28,7 @@ class JobDesk(QObject):
     Args:
         engine: Carries them out, each in a process of its own.
         session: What is open.
+        unlocked: The keys that are unlocked.
         settings: Remember keys.
         theme: The theme of the application.
         window: The window that the dialogs belong to.
@@ -35,8 +37,17 @@ class JobDesk(QObject):
     written = Signal(Path)
     """A file, or a folder, that was written."""
 
-    def __init__(self, engine: Engine, session: Session, settings: Settings, theme: Theme, window: QWidget) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        session: Session,
+        unlocked: UnlockedKeys,
+        settings: Settings,
+        theme: Theme,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
+        self._unlocked = unlocked
         self._engine, self._session, self._settings = engine, session, settings
         self._theme, self._window = theme, window
         self._open: dict[JobDialog, Aside] = {}
@@ -62,7 +73,7 @@ class JobDesk(QObject):
         plan = JobPlan(job, self._settings.store, known)
         aside = Aside(self._engine, self)
         run = JobRun(aside.ask)
-        dialog = JobDialog(plan, run, self._settings.trust_folder, self._theme, self._window)
+        dialog = JobDialog(plan, run, self._settings.trust_folder, self._unlocked, self._theme, self._window)
         run.setParent(dialog)
         self._open[dialog] = aside
         dialog.finished.connect(partial(self._closed, dialog))

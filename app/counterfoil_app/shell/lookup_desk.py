@@ -1,4 +1,4 @@
-"""Looks things up: what verdicts say of trainers, and which step of a run holds a hash or weights."""
+"""Looks things up: facts of a run, rules on it, what verdicts say of trainers, which step holds a hash or weights."""
 
 from __future__ import annotations
 
@@ -26,32 +26,38 @@ from counterfoil_app.views.parts import open_dialog
 from counterfoil_app.views.providers import ProvidersDialog
 from counterfoil_app.views.rules_dialog import RulesDialog
 
-# Opens what is counted of the open run without a replay: its facts, and rules that are checked on it.
 
-
-class FactsDesk(QObject):
-    """Opens the dialogs about the open run.
+class LookupDesk(QObject):
+    """Opens the dialogs in which something is looked up or counted; nothing is replayed for it.
 
     Args:
-        session: Its worker counts, and its open run is counted.
+        session: Its worker looks, and its open run is the one that is looked through.
         book: The known keys, with which verdicts are checked.
+        settings: Know the folder where a dialog starts.
         theme: The theme of the application.
         window: The window that the dialogs belong to.
     """
 
-    def __init__(self, session: Session, book: KeyBook, theme: Theme, window: QWidget) -> None:
+    def __init__(self, session: Session, book: KeyBook, settings: Settings, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._session = session
         self._book = book
+        self._settings = settings
         self._theme = theme
         self._window = window
 
     def rows(self) -> list[Row]:
         """The actions."""
-
-        def has_run(session: Session) -> bool:
-            return session.run_file is not None and not session.running
-
+        ledger = Face(
+            self.tr("Led&ger of verdicts\u2026"),
+            "table",
+            self.tr("See what a folder of verdicts says of each trainer, and how much of the next run to replay"),
+        )
+        locate = Face(
+            self.tr("Find a &hash or weights\u2026"),
+            "compare",
+            self.tr("Say which step of the open run holds a hash or a file of weights; nothing is replayed"),
+        )
         facts = Face(
             self.tr("&Facts of the run\u2026"),
             "table",
@@ -62,7 +68,12 @@ class FactsDesk(QObject):
             "compare",
             self.tr("See which rules the run holds, which it breaks, and which cannot be told"),
         )
-        return [Row("facts", facts, self.show_facts, "", has_run), Row("rules", rules, self.show_rules, "", has_run)]
+        return [
+            Row("facts", facts, self.show_facts, "", _has_run),
+            Row("rules", rules, self.show_rules, "", _has_run),
+            Row("ledger", ledger, self.show_ledger, enabled=lambda session: not session.running),
+            Row("locate", locate, self._locate_in_open_run, enabled=_has_run),
+        ]
 
     def show_facts(self) -> FactsDialog | None:
         """Count the open run, and show what it shows of itself; None where no run is open."""
@@ -112,43 +123,6 @@ class FactsDesk(QObject):
         dialog.finished.connect(lambda _result: book.changed.disconnect(again))
         open_dialog(dialog)
         return dialog
-
-
-class LookupDesk(QObject):
-    """Opens the dialogs in which something is looked up.
-
-    Args:
-        session: Its worker looks, and its open run is the one that is looked through.
-        book: The known keys.
-        settings: Know the folder where a dialog starts.
-        theme: The theme of the application.
-        window: The window that the dialogs belong to.
-    """
-
-    def __init__(self, session: Session, book: KeyBook, settings: Settings, theme: Theme, window: QWidget) -> None:
-        super().__init__(window)
-        self._session = session
-        self._book = book
-        self._settings = settings
-        self._theme = theme
-        self._window = window
-
-    def rows(self) -> list[Row]:
-        """The actions."""
-        ledger = Face(
-            self.tr("Led&ger of verdicts\u2026"),
-            "table",
-            self.tr("See what a folder of verdicts says of each trainer, and how much of the next run to replay"),
-        )
-        locate = Face(
-            self.tr("Find a &hash or weights\u2026"),
-            "compare",
-            self.tr("Say which step of the open run holds a hash or a file of weights; nothing is replayed"),
-        )
-        return [
-            Row("ledger", ledger, self.show_ledger, enabled=lambda session: not session.running),
-            Row("locate", locate, self._locate_in_open_run, enabled=_has_run),
-        ]
 
     def show_ledger(self) -> LedgerDialog:
         """Show what the verdicts of a folder, which the user chooses, say of trainers."""

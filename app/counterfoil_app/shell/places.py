@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +15,13 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QWidget
 from counterfoil import CancelToken, CounterfoilError
 from counterfoil.talk.programs import program_command, program_environment
 from counterfoil_app.engine.elsewhere import SCHEME, Elsewhere, FarEngine
-from counterfoil_app.engine.port import Engine
+from counterfoil_app.engine.port import Engine, FetchProgress
 from counterfoil_app.engine.worker import Failure
+from counterfoil_app.looks import text
 from counterfoil_app.looks.engine_words import failure_text
-from counterfoil_app.model.inquiry import Inquiry
+from counterfoil_app.model.inquiry import Inquiry, share_of
 from counterfoil_app.model.orders import Aside
+from counterfoil_app.model.progress import RateMeter
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
@@ -32,31 +35,43 @@ if TYPE_CHECKING:
 WIDTH = 620
 
 
-class Reaching(Inquiry[None]):
+class Reaching(Inquiry[FetchProgress]):
     """Reaches what lies elsewhere, in a worker of its own.
 
     Attributes:
+        progress: How much of a file has come; None where nothing has.
+        seconds_left: How long the rest takes at the speed of the last seconds; None while nobody knows.
         reached: Whether it was.
     """
 
-    def reach(self, question: Callable[[Engine, CancelToken], object]) -> None:
+    def reach(self, question: Callable[[Engine, CancelToken], Iterable[object]]) -> None:
         """Begin; :attr:`changed` follows."""
         self._asked = question
         self.start()
 
     def _forget(self) -> None:
         super()._forget()
+        self.progress: FetchProgress | None = None
+        self.seconds_left: float | None = None
+        self._rate = RateMeter()
         self.reached = False
 
     def _question(self, token: CancelToken) -> Callable[[Engine], object]:
-        asked = self._asked
+        asked, seen = self._asked, self._seen
 
         def ask(engine: Engine) -> bool:
-            asked(engine, token)
+            for told in asked(engine, token):
+                if isinstance(told, FetchProgress):
+                    seen.put(told)
             token.check()
             return True
 
         return ask
+
+    def _show(self, seen: FetchProgress) -> None:
+        self.progress, self.share = seen, share_of(seen)
+        self._rate.note(time.monotonic(), seen.done)
+        self.seconds_left = self._rate.seconds_left(seen.total) if seen.total else None
 
     def _answer(self, value: object) -> None:
         self.reached = value is True
@@ -85,7 +100,6 @@ class PlaceDialog(QDialog):
         self.said = label()
         self.said.setAccessibleName(self.tr("What came of it"))
         self.bar = QProgressBar()
-        self.bar.setRange(0, 0)
         self.bar.setAccessibleName(self.tr("Progress"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.start = self.buttons.addButton(start, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -110,6 +124,9 @@ class PlaceDialog(QDialog):
     def _refresh(self) -> None:
         working, failure = self.reaching.working, self.reaching.failure
         self.bar.setVisible(working)
+        self.bar.setRange(0, 0 if self.reaching.share is None else 1000)
+        self.bar.setValue(int(1000 * (self.reaching.share or 0)))
+        self.bar.setFormat(self._how_far())
         self.line.setEnabled(not working)
         self.start.setEnabled(bool(self.line.text().strip()) and not working)
         if failure is not None:
@@ -118,6 +135,18 @@ class PlaceDialog(QDialog):
             self.said.setText("")
         if self.reaching.reached:
             self.accept()
+
+    def _how_far(self) -> str:
+        """Percent, bytes, and the time that is left."""
+        progress, left = self.reaching.progress, self.reaching.seconds_left
+        if progress is None:
+            return ""
+        said = text.size(progress.done)
+        if progress.total:
+            said = self.tr("{0} %: {1} of {2}").format(
+                int(100 * progress.done / progress.total), said, text.size(progress.total)
+            )
+        return said if left is None else self.tr("{0}, {1} left").format(said, text.duration(left))
 
 
 class PlaceDesk(QObject):
@@ -187,18 +216,18 @@ class PlaceDesk(QObject):
         open_dialog(dialog)
         return dialog
 
-    def _reach(self, dialog: PlaceDialog, text: str) -> None:
+    def _reach(self, dialog: PlaceDialog, address: str) -> None:
         """An address or a machine: whichever was written, wherever it was asked for."""
         try:
-            if text.startswith(SCHEME):
-                far = FarEngine(Elsewhere.read(text))
-                dialog.accepted.connect(partial(_open_window, text))
+            if address.startswith(SCHEME):
+                far = FarEngine(Elsewhere.read(address))
+                dialog.accepted.connect(partial(_open_window, address))
                 dialog.reaching.reach(lambda _engine, _token: _greet(far))
                 return
-            place = place_of(text)
+            place = place_of(address)
             if not isinstance(place, Address):
                 raise CounterfoilError(
-                    say("{0} is no address.", text),
+                    say("{0} is no address.", address),
                     remedy=say("Write https://, http:// or s3://, or ssh:// for a machine; a file here is opened by "
                                "Open."),
                 )  # fmt: skip
@@ -207,14 +236,15 @@ class PlaceDesk(QObject):
             return
         target = _free(self._settings.folder / place.name)
         dialog.accepted.connect(lambda: self.fetched.emit([target]))
-        dialog.reaching.reach(lambda engine, token: list(engine.fetch(text, target, token)))
+        dialog.reaching.reach(lambda engine, token: engine.fetch(address, target, token))
 
 
-def _greet(far: FarEngine) -> None:
+def _greet(far: FarEngine) -> tuple[()]:
     try:
         far.version()
     finally:
         far.close()
+    return ()
 
 
 def _open_window(text: str) -> None:

@@ -21,7 +21,14 @@ from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.language import LANGUAGES
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.session import Session
-from counterfoil_app.model.settings import MAX_THREADS, MAX_WORKERS, TEXT_PERCENTS, Settings, ThemeChoice
+from counterfoil_app.model.settings import (
+    MAX_THREADS,
+    MAX_WORKERS,
+    MOST_KEY_MINUTES,
+    TEXT_PERCENTS,
+    Settings,
+    ThemeChoice,
+)
 from counterfoil_app.model.settings_file import MAX_BYTES, Portable, export_settings, read_settings, take
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
@@ -78,6 +85,18 @@ class PreferencesDialog(QDialog):
         self.key = line_edit(str(settings.key_file or ""), hint=self.tr("asked for at the first verdict"))
         choose = self.tr("Choose\u2026")
         self.browse_key = button(choose, self._choose_key, name=self.tr("Choose the private key file"))
+        self.key_minutes = QSpinBox()
+        self.key_minutes.setRange(0, MOST_KEY_MINUTES)
+        self.key_minutes.setSpecialValueText(self.tr("locked after each use"))
+        self.key_minutes.setSuffix(self.tr(" minutes"))
+        self.key_minutes.setValue(settings.key_minutes)
+        set_tip(
+            self.key_minutes,
+            self.tr(
+                "How long after its last use a key needs no passphrase. It is kept in memory alone, and forgotten when "
+                "the window is closed."
+            ),
+        )
         self.folder = line_edit(str(settings.folder))
         self.browse_folder = button(choose, self._choose_folder, name=self.tr("Choose the folder for bundles"))
         self.hint = label("", "muted")
@@ -91,7 +110,7 @@ class PreferencesDialog(QDialog):
         set_tip(self.hand_on, self.tr("Write the stored settings to a file; folders, key and layout stay out"))
         self._brought: Portable | None = None
 
-        for box in (self.threads, self.workers):
+        for box in (self.threads, self.workers, self.key_minutes):
             box.setMinimumHeight(self.device.sizeHint().height())
         self._grid = layouts.grid(across=12, down=8)
         self._section(self.tr("Appearance"))
@@ -107,6 +126,7 @@ class PreferencesDialog(QDialog):
         self._below(self.notify)
         self._section(self.tr("Files"))
         self._row(self.tr("&Private key"), self.key, self.browse_key)
+        self._row(self.tr("Stays &unlocked"), self.key_minutes)
         self._row(self.tr("&Folder for bundles"), self.folder, self.browse_folder)
         column = layouts.fill(Body(self, self.buttons), self._grid, self.hint, 1, spacing=10)
         self.buttons.accepted.connect(self._store)
@@ -200,6 +220,7 @@ class PreferencesDialog(QDialog):
         settings.stay_awake = self.stay_awake.isChecked()
         settings.notify = self.notify.isChecked()
         settings.key_file = Path(self.key.text()).expanduser() if self.key.text() else None
+        settings.key_minutes = self.key_minutes.value()
         settings.folder = Path(self.folder.text()).expanduser()
         self.stored.emit()
         self.accept()

@@ -16,6 +16,7 @@ from counterfoil_app.model.recordings import Follower, Recorder
 from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.shell.actions import Face, Row
 from counterfoil_app.views.layouts import new_file
 from counterfoil_app.views.parts import open_dialog
@@ -33,6 +34,7 @@ class RecordingDesk(QObject):
         engine: The session's engine, beside which both work.
         session: Shows the run that came of it, and knows the devices.
         book: The known keys.
+        unlocked: The user's own keys that are unlocked.
         settings: Know the folder where a dialog starts.
         theme: The theme of the application.
         window: The window that the dialogs belong to.
@@ -47,14 +49,22 @@ class RecordingDesk(QObject):
     """A run is to be shown with its audit."""
 
     def __init__(
-        self, engine: Engine, session: Session, book: KeyBook, settings: Settings, theme: Theme, window: QWidget
+        self,
+        engine: Engine,
+        session: Session,
+        book: KeyBook,
+        unlocked: UnlockedKeys,
+        settings: Settings,
+        theme: Theme,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
         self._session, self._book, self._settings = session, book, settings
-        self._theme, self._window = theme, window
+        self._unlocked, self._theme, self._window = unlocked, theme, window
         self.recorder = Recorder(engine, self)
         self.recorder.changed.connect(self._note_key)
-        self._key_in_use: Path | None = None
+        self._in_use: tuple[Path, str | None] | None = None
+        """The key that a recording was asked for with, and its passphrase, until it has begun or failed."""
         self.follower = Follower(engine, book, self)
         self.page: RecordingPage | None = None
 
@@ -102,7 +112,7 @@ class RecordingDesk(QObject):
         last = self.recorder.asked if again else None
         settings, session = self._settings, self._session
         key = settings.trainer_key_file or settings.config_folder / TRAINER_KEY
-        form = RecordForm(session.devices, session.device, settings.folder, last, order=order, key=key)
+        form = RecordForm(session.devices, session.device, settings.folder, self._unlocked, last, order=order, key=key)
         form.wanted.connect(self._begin)
         self._ask(form)
         return form
@@ -121,16 +131,20 @@ class RecordingDesk(QObject):
     def _begin(self, wanted: Wanted) -> None:
         if wanted.recording is not None:
             self.recorder.record(wanted.recording)
-            self._key_in_use = wanted.recording.private_key
+            self._in_use = wanted.recording.private_key, wanted.recording.passphrase
             if not self._session.where:
                 self._settings.folder = wanted.recording.request.order.parent
         if wanted.follow is not None:
             self.follower.follow(wanted.follow)
 
     def _note_key(self) -> None:
-        """A key with which a recording began is proposed for the next."""
-        if self.recorder.begun is not None and self._key_in_use is not None:
-            self._settings.trainer_key_file, self._key_in_use = self._key_in_use, None
+        """A key with which a recording began is proposed for the next, and stays unlocked for as long as is wanted."""
+        if self._in_use is None or (self.recorder.working and self.recorder.begun is None):
+            return
+        if self.recorder.begun is not None:
+            self._settings.trainer_key_file = self._in_use[0]
+            self._unlocked.keep(*self._in_use)
+        self._in_use = None
 
     def _hand_over(self) -> None:
         made, asked, begun = self.recorder.made, self.recorder.asked, self.recorder.begun

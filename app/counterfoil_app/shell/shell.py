@@ -32,6 +32,7 @@ from counterfoil_app.shell.preferences import PreferencesDialog
 from counterfoil_app.shell.records import Records
 from counterfoil_app.shell.sample_maker import SampleMaker, user_sample_folder
 from counterfoil_app.views.log import LogView
+from counterfoil_app.views.parts import open_dialog
 
 DESKTOP_ID = "counterfoil"
 HELP_PAGES = {
@@ -164,7 +165,7 @@ class Shell(QObject):
 
     def show_machine(self) -> None:
         """Examine the machine that computes, and show its page."""
-        MachineDialog(self._session, self._theme, self._window).open()
+        open_dialog(MachineDialog(self._session, self._theme, self._window))
 
     def show_shortcuts(self) -> None:
         """Show all keyboard shortcuts."""

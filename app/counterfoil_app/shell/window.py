@@ -42,6 +42,7 @@ from counterfoil_app.model.replayresult import Finished
 from counterfoil_app.model.sealedcapsule import Unsealing
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.shell.actions import ActionTable, Face, Menus, Row, without_mnemonic
 from counterfoil_app.shell.case_desk import CaseDesk
 from counterfoil_app.shell.clerk import Clerk
@@ -51,7 +52,7 @@ from counterfoil_app.shell.editing import EditDesk
 from counterfoil_app.shell.files import Dropping, Files
 from counterfoil_app.shell.find_desk import FindDesk
 from counterfoil_app.shell.job_desk import JobDesk
-from counterfoil_app.shell.lookup_desk import CompareDesk, FactsDesk, LookupDesk
+from counterfoil_app.shell.lookup_desk import CompareDesk, LookupDesk
 from counterfoil_app.shell.order_desk import OrderDesk
 from counterfoil_app.shell.places import PlaceDesk
 from counterfoil_app.shell.recordings import RecordingDesk
@@ -124,7 +125,8 @@ class MainWindow(QMainWindow):
         self.key_book = KeyBook(settings.trust_folder / KEYS_FILE, self)
         self.session.keys = self.key_book
         self.key_book.changed.connect(self.session.know_keys)
-        self.keys = KeyDesk(self.session, self.key_book, settings, theme, self)
+        self.unlocked = UnlockedKeys(settings, self)
+        self.keys = KeyDesk(self.session, self.key_book, self.unlocked, settings, theme, self)
         self.verdicts = VerdictDesk(self.session, settings, self.keys, theme, self)
         self.batch = BatchDesk(self.session, self.queue, self.keys, settings, theme, self)
         self.history = History(engine, self.session.submit, settings.config_folder / "results", self)
@@ -149,7 +151,7 @@ class MainWindow(QMainWindow):
         """The report to print that was written with it."""
         self.setAcceptDrops(True)
         self.setWindowIcon(QIcon(icons.pixmap("counterfoil", "#000000", 64)))
-        self.recordings = RecordingDesk(engine, self.session, self.key_book, settings, theme, self)
+        self.recordings = RecordingDesk(engine, self.session, self.key_book, self.unlocked, settings, theme, self)
         self.shell = Shell(self, self.session, settings, theme)
         commands = Commands(
             self.session, self.queue, self.files, self.verdicts, self.plan_replay,
@@ -158,13 +160,12 @@ class MainWindow(QMainWindow):
         self.comparing = CompareDesk(self.session, self.files, self.key_book, theme, self)
         self.comparing.audit_wanted.connect(self.open_bundle)
         self.lookups = LookupDesk(self.session, self.key_book, settings, theme, self)
-        self.facts = FactsDesk(self.session, self.key_book, theme, self)
         self.finding = FindDesk(self.session, self.cases, theme, self)
-        self.jobs = JobDesk(engine, self.session, settings, theme, self)
+        self.jobs = JobDesk(engine, self.session, self.unlocked, settings, theme, self)
         self.places = PlaceDesk(engine, settings, self)
         self.editing = EditDesk(self.session, lambda: self.desk.shown_view, self)
         rows = [
-            *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(), *self.facts.rows(),
+            *commands.rows(), *self.finding.rows(), *self.comparing.rows(), *self.lookups.rows(),
             *self.places.rows(), *self.jobs.rows(), *self.editing.rows(), *self.shell.rows(), *self.orders.rows(),
             *self.recordings.rows(), *self._rows(),
         ]  # fmt: skip
@@ -220,6 +221,17 @@ class MainWindow(QMainWindow):
                 self._name_trainer,
                 "",
                 lambda session: bool(session.trainer_key),
+            ),
+            Row(
+                "lock_keys",
+                Face(
+                    self.tr("&Lock my keys"),
+                    "key",
+                    self.tr("Forget the passphrases of your keys at once, which the preferences keep for a while"),
+                ),
+                self.unlocked.lock,
+                "",
+                lambda _session: self.unlocked.any,
             ),
             Row(
                 "workers",
@@ -319,7 +331,7 @@ class MainWindow(QMainWindow):
         samples = commands.several("honest_sample", "tampered_sample")
         self.home = HomeView(self.cases, self.history, cards, samples, theme)
         self.case_desk = CaseDesk(
-            self.home, self.cases, self.clerk, session, self.files, self.verdicts, self.history, self
+            self.home, self.cases, self.clerk, session, self.files, self.verdicts, self.history, theme, self
         )
         self.transport = Transport(session, theme, {name: commands[name] for name in CONTROLS})
         self.strip = self.transport.strip
@@ -402,7 +414,8 @@ class MainWindow(QMainWindow):
         self.recordings.handed_over.connect(self._exported)
         session.other_order.connect(self.files.open_with_order)
         session.idle.connect(self._close_when_idle)
-        follow(self.commands.refresh, self.queue.changed, shell.actions_changed)
+        follow(self.commands.refresh, self.queue.changed, shell.actions_changed, self.unlocked.changed)
+        shell.settings_changed.connect(self.unlocked.follow_settings)
         follow(self._forget_dispute, self.files.opening)
         follow(self._leave_home, self.files.opening)
         follow(self._scroll_up, self.files.opening)
@@ -739,6 +752,7 @@ class MainWindow(QMainWindow):
             ask_to_leave_recording(self, sentence, self._close_unsigned)
             return
         self.recordings.shut_down()
+        self.unlocked.lock()
         self.shell.samples.cancel()
         self.dropping.incoming.stop()
         if self.session.busy:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHeaderView, QLineEdit, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHeaderView, QTableWidgetItem, QWidget
 
 from counterfoil import Verdict, figures
 from counterfoil_app.engine.port import Engine
@@ -24,12 +24,14 @@ from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.replayresult import Finished, VerdictMaterial
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.verdict.export import SigningRequest, Unsigned, export_verdict, now
 from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
 from counterfoil_app.views.parts import caption, label, open_dialog, restyle
+from counterfoil_app.views.passphrase_line import PassphraseLine
 from counterfoil_app.views.tables import LEFT, item, item_table, outcome_item
 
 SIZE = (820, 560)
@@ -60,13 +62,21 @@ class BatchDialog(QDialog):
     Args:
         results: Results that are not signed, each with its statement.
         key: The key file to offer.
+        unlocked: The keys that are unlocked.
         theme: The theme of the application.
     """
 
     wanted = Signal()
     """The user wants signed what :meth:`request` says."""
 
-    def __init__(self, results: Sequence[Offer], key: Path | None, theme: Theme, parent: QWidget | None) -> None:
+    def __init__(
+        self,
+        results: Sequence[Offer],
+        key: Path | None,
+        unlocked: UnlockedKeys,
+        theme: Theme,
+        parent: QWidget | None,
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Sign the queue"))
         self._results = tuple(results)
@@ -88,8 +98,7 @@ class BatchDialog(QDialog):
         self._fill()
         self.key = layouts.line_edit("" if key is None else str(key), name=self.tr("Private key file"))
         choose = layouts.button(self.tr("Choose\u2026"), self._choose, name=self.tr("Choose the private key file"))
-        self.passphrase = layouts.line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
-        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self.passphrase = PassphraseLine(unlocked, lambda: Path(self.key.text()).expanduser())
         self.printed = QCheckBox(self.tr("A report to &print (PDF) with each"))
         self.printed.setChecked(True)
         grid = layouts.grid(down=7)
@@ -146,7 +155,7 @@ class BatchDialog(QDialog):
     def request(self) -> Chosen:
         """What is to be signed, and how."""
         return Chosen(
-            self.ticked(), Path(self.key.text()).expanduser(), self.passphrase.text() or None, self.printed.isChecked()
+            self.ticked(), Path(self.key.text()).expanduser(), self.passphrase.passphrase, self.printed.isChecked()
         )
 
     def show_progress(self, done: int, total: int) -> None:
@@ -184,6 +193,7 @@ class BatchDialog(QDialog):
 
     def _refresh(self) -> None:
         count, problem = len(self.ticked()), self._problem()
+        self.passphrase.refresh()
         self.ok.setText(self.tr("Sign {0}").format(count))
         self.ok.setEnabled(not problem and not self._signing)
         for part in (self.table, self.key, self.passphrase, self.printed):
@@ -241,7 +251,7 @@ class BatchDesk(QObject):
             self._session.failed.emit(prepared.failure)
             return
         assert isinstance(prepared.value, tuple)
-        dialog = BatchDialog(prepared.value, self._settings.key_file, self._theme, self._window)
+        dialog = BatchDialog(prepared.value, self._settings.key_file, self._keys.unlocked, self._theme, self._window)
         dialog.wanted.connect(lambda: self._next(dialog, dialog.request(), ()))
         open_dialog(dialog)
 
@@ -274,6 +284,7 @@ class BatchDesk(QObject):
             if outcome.failure is not None:
                 dialog.show_failure(outcome.failure, done)
                 return
+            self._keys.unlocked.keep(request.private_key, request.passphrase)
             name = self._settings.auditor_name or self.tr("My key")
             self._keys.note_mine(request.signed_with[-1], str(request.private_key), name)
             self._session.exports.signed.emit(report, target)

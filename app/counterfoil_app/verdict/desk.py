@@ -106,7 +106,7 @@ class VerdictDesk(QObject):
     def _open_signing(self, report: Signable, target: Path, reads: tuple[Path, ...]) -> SigningDialog:
         """Show the dialog, and fetch what it shows: the statement, and what the key ring has."""
         key, folder = self._settings.key_file, self._settings.config_folder
-        dialog = SigningDialog(report, key, folder, target, reads, self._theme, self._window)
+        dialog = SigningDialog(report, key, folder, target, reads, self._keys.unlocked, self._theme, self._window)
         self._show(dialog)
         self._ask(dialog, lambda engine: Unsigned.of(engine, report, now()), partial(self._previewed, dialog))
         self._ask(dialog, lambda _engine: _look_up(key), partial(self._looked_up, dialog))
@@ -185,6 +185,7 @@ class VerdictDesk(QObject):
     def _note_mine(self, request: SigningRequest) -> None:
         """The key that signed is the user's own, whatever came of the files."""
         if request.signed_with:
+            self._keys.unlocked.keep(request.private_key, request.passphrase)
             name = self._settings.auditor_name or self.tr("My key")
             self._keys.note_mine(request.signed_with[-1], str(request.private_key), name)
 

@@ -22,6 +22,7 @@ from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.session import Session
 from counterfoil_app.model.settings import Settings
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.views.dialogs import ask_to_take_list
 from counterfoil_app.views.keys import KeyProposalDialog, KeysDialog
 from counterfoil_app.views.layouts import existing_file, new_file
@@ -44,6 +45,7 @@ class KeyDesk(QObject):
     Args:
         session: Reads key files in its worker, and knows which key signed the open run.
         book: The known keys.
+        unlocked: The user's own keys that are unlocked.
         settings: Know the folder where a dialog starts.
         theme: The theme of the application.
         window: The window that the dialogs belong to.
@@ -53,10 +55,19 @@ class KeyDesk(QObject):
     """What was done with a key, as a sentence."""
     failed = Signal(Failure)
 
-    def __init__(self, session: Session, book: KeyBook, settings: Settings, theme: Theme, window: QWidget) -> None:
+    def __init__(
+        self,
+        session: Session,
+        book: KeyBook,
+        unlocked: UnlockedKeys,
+        settings: Settings,
+        theme: Theme,
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
         self._session = session
         self.book = book
+        self.unlocked = unlocked
         self._settings = settings
         self._theme = theme
         self._window = window

@@ -28,6 +28,7 @@ from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks.engine_words import failure_text, translate
 from counterfoil_app.looks.fonts import fixed_font, scale
 from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.verdict.export import SigningRequest, Unsigned
 from counterfoil_app.verdict.matter import matter_of, titles
 from counterfoil_app.verdict.report_document import Case
@@ -35,6 +36,7 @@ from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.frame import Body, Head, fit_to_screen
 from counterfoil_app.views.parts import FieldGrid, Page, caption, label, restyle, show_icon
+from counterfoil_app.views.passphrase_line import PassphraseLine
 from counterfoil_core.base.errors import FileWriteError
 from counterfoil_core.signing.publickeys import others_can_read
 
@@ -88,6 +90,7 @@ class SigningDialog(QDialog):
         folder: Folder for a new key; not that of the bundle, which others see.
         target: Where the signed file goes unless the user says otherwise.
         reads: The files that are open: nothing is written over them.
+        unlocked: The keys that are unlocked.
         theme: The theme of the application.
     """
 
@@ -101,6 +104,7 @@ class SigningDialog(QDialog):
         folder: Path,
         target: Path,
         reads: tuple[Path, ...],
+        unlocked: UnlockedKeys,
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
@@ -121,8 +125,9 @@ class SigningDialog(QDialog):
         self.create_new = QRadioButton(self.tr("Create a &new key"))
         choose = self.tr("Choose\u2026")
         self.browse_key = layouts.button(choose, self._choose_key, name=self.tr("Choose the private key file"))
-        self.passphrase = self._line("", self.tr("Passphrase"), secret=True)
-        self.repeat = self._line("", self.tr("Passphrase again"), secret=True)
+        self.passphrase = PassphraseLine(unlocked, self._existing_key)
+        self.repeat = self._line("", self.tr("Passphrase again"))
+        self.repeat.setEchoMode(QLineEdit.EchoMode.Password)
         self._repeat_label = label(self.tr("Passphrase again"), wrap=False)
         self.remember = QCheckBox(self.tr("Remember the passphrase in the key &ring of the system"))
         self.remember.setEnabled(False)
@@ -202,11 +207,11 @@ class SigningDialog(QDialog):
         self.table.setVisible(self._tabled)
         return grid
 
-    def _line(self, content: str, name: str, *, secret: bool = False) -> QLineEdit:
-        line = layouts.line_edit(content, name=name)
-        if secret:
-            line.setEchoMode(QLineEdit.EchoMode.Password)
-        return line
+    def _line(self, content: str, name: str) -> QLineEdit:
+        return layouts.line_edit(content, name=name)
+
+    def _existing_key(self) -> Path | None:
+        return None if self.create_new.isChecked() else Path(self.key.text()).expanduser()
 
     def _connect(self) -> None:
         self.buttons.accepted.connect(self._want)
@@ -283,7 +288,7 @@ class SigningDialog(QDialog):
 
     def request(self) -> SigningRequest:
         """What the user asked for."""
-        passphrase = self.passphrase.text() or None
+        passphrase = self.passphrase.passphrase
         wanted = SigningRequest(
             private_key=Path(self.key.text()).expanduser(),
             passphrase=passphrase,
@@ -310,9 +315,7 @@ class SigningDialog(QDialog):
         create = self.create_new.isChecked()
         self.repeat.setVisible(create)
         self._repeat_label.setVisible(create)
-        self.passphrase.setPlaceholderText(
-            self.tr("recommended; protects the key file") if create else self.tr("empty if the key has none")
-        )
+        self.passphrase.refresh()
         self.remember.setEnabled(not self._ring_problem and bool(self.passphrase.text()))
         self._ring_note.setText(self._ring_problem)
         names = []

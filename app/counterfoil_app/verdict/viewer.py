@@ -121,9 +121,11 @@ class VerdictViewer(DropDialog):
     key_chosen = Signal(Path)
     bundle_chosen = Signal(Path)
     statement_chosen = Signal(Path)
+    files_dropped = Signal(list)
 
     def __init__(self, path: Path, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.take_files(self.files_dropped.emit)
         self.setWindowTitle(self.tr("Verdict: {0}").format(name_of(path)))
         fit_to_screen(self, QSize(*map(scale, SIZE)))
         self.path = path

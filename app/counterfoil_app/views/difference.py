@@ -8,13 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QTabBar, QWidget
 
 from counterfoil import BundleSummary, Difference, NeighbourOperator, TensorDivergence
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import icons, text, words
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
 from counterfoil_app.looks.language import texts
 from counterfoil_app.looks.theme import Theme, Tone
@@ -23,7 +22,6 @@ from counterfoil_app.looks.words import Look
 from counterfoil_app.model.bundle_difference import BundleDifference
 from counterfoil_app.views import layouts
 from counterfoil_app.views.comparison import order_lines
-from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button
 from counterfoil_app.views.parts import Page, label, restyle, tell
@@ -223,7 +221,7 @@ class DifferenceDialog(InquiryDialog):
     def __init__(self, difference: BundleDifference, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(difference, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Difference of two bundles"))
-        self.setAcceptDrops(True)
+        self.take_files(self._take_dropped, lambda _path: not difference.working)
         self.difference = difference
         self.looked_at = Depth.ORDER
         self._chosen_by_hand = False
@@ -268,17 +266,8 @@ class DifferenceDialog(InquiryDialog):
         self.difference.data = data
         self.difference.replay()
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take files."""
-        if dropped_files(event.mimeData()) and not self.difference.working:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+    def _take_dropped(self, paths: list[Path]) -> None:
         """Two files are both bundles; one is that which is missing, or else the second."""
-        paths = dropped_files(event.mimeData())
-        if not paths:
-            return
-        event.acceptProposedAction()
         if len(paths) > 1:
             self.difference.choose(*paths[:2])
         elif self.difference.first is None:
@@ -312,8 +301,6 @@ class DifferenceDialog(InquiryDialog):
             Tone.INFO,
         )
         super().refresh()
-        progress = difference.progress
-        self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
         for chooser in (*self.choosers, self.turn):
             chooser.setEnabled(not difference.working)
         self.turn.setEnabled(difference.ready and not difference.working)
@@ -383,12 +370,9 @@ class DifferenceDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str]:
         difference, found = self.difference, self.difference.found
-        if difference.working:
-            progress = difference.progress
-            said = "" if progress is None else translate(progress.what)
-            return Look(self.tr("Being compared"), "running", Tone.INFO), said
-        if difference.failure is not None:
-            return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(difference.failure)
+        said = "" if difference.progress is None else translate(difference.progress.what)
+        if unfinished := self.unfinished(self.tr("Being compared"), said, self.tr("Not compared")):
+            return unfinished
         if found is None:
             return Look(self.tr("Difference of two bundles"), "compare", Tone.INFO), self.tr(
                 "Choose two runs, of one order or of two, or drop them here."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QDialog, QFrame, QWidget
 
@@ -23,24 +23,32 @@ def dropped_files(data: QMimeData) -> list[Path]:
 
 
 class DropDialog(QDialog):
-    """A dialog that takes files, for whoever opened it: what is dropped on a dialog does not reach the window below."""
+    """A dialog that may take files: what is dropped on a dialog does not reach the window below."""
 
-    files_dropped = Signal(list)
+    _take: Callable[[list[Path]], object]
+    _fits: Callable[[Path], bool]
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def take_files(
+        self, take: Callable[[list[Path]], object], fits: Callable[[Path], bool] = lambda _path: True
+    ) -> None:
+        """Take files that are dropped here.
+
+        Args:
+            take: Does something with them.
+            fits: Says of each whether it can be taken now.
+        """
+        self._take, self._fits = take, fits
         self.setAcceptDrops(True)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take files."""
-        if dropped_files(event.mimeData()):
-            event.acceptProposedAction()
+        """Say whether something is taken."""
+        event.setAccepted(any(map(self._fits, dropped_files(event.mimeData()))))
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Hand them on."""
-        if paths := dropped_files(event.mimeData()):
+        """Take what fits."""
+        if paths := list(filter(self._fits, dropped_files(event.mimeData()))):
             event.acceptProposedAction()
-            self.files_dropped.emit(paths)
+            self._take(paths)
 
 
 class DropHint(QFrame):

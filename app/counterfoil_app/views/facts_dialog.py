@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -11,7 +13,7 @@ from PySide6.QtWidgets import QTableView, QWidget
 from counterfoil import DataUse, OperationCount, RunFacts, Score, score_lines, score_said
 from counterfoil_app.engine.strangers import beside, name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import FactsCount
@@ -22,6 +24,25 @@ from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_
 from counterfoil_app.views.tables import Column, Record, RecordTable, fit_height, table_view
 
 SIZE = (1040, 680)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One number of a score."""
+
+    name: str  #: What was counted.
+    place: tuple[int, ...]  #: Where it stands in what has axes, such as label and answer of a confusion.
+    number: int  #: How many there are.
+
+
+def _counted(score: Score | None) -> list[Counted]:
+    """Every number of a score; of counts that are no such array as they say, none."""
+    return [
+        Counted(one.name, place, number)
+        for one in (score.counts if score is not None else ())
+        if one.fits
+        for place, number in zip(product(*map(range, one.shape)), one.values, strict=True)
+    ]
 
 
 class FactsDialog(InquiryDialog):
@@ -46,9 +67,15 @@ class FactsDialog(InquiryDialog):
         self.fields = FieldGrid()
         self.operations: RecordTable[OperationCount] = RecordTable(self._operation_columns(), theme, self)
         self.data: RecordTable[DataUse] = RecordTable(self._data_columns(), theme, self)
+        self.counts: RecordTable[Counted] = RecordTable(self._count_columns(), theme, self)
         self.said = FieldGrid()
         self._sections = (
             (self.tr("What was ordered and run"), self.tr("By the order digest and the run root"), self.fields),
+            (
+                self.tr("What was counted of the answers"),
+                self.tr("By the run root: the counts are part of the state after the last step"),
+                table_view(self.counts, self.tr("What was counted of the answers")),
+            ),
             (
                 self.tr("Operations in all steps"),
                 self.tr("Counted from the order's programs and the steps of the run, by order digest and run root"),
@@ -78,25 +105,26 @@ class FactsDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the count stands, or what was found."""
-        count, facts = self.count, self.count.found
+        facts = self.count.found
         super().refresh()
-        look, sentence = self._headline()
-        self.top.show_look(look, sentence)
+        self.top.show_look(*self._headline())
         tell(
             self.notice,
             self.tr("Nothing is replayed: whether the steps are true, a verdict says, and none of these facts."),
             Tone.INFO,
         )
-        progress = count.progress
-        self.progress.setValue(0 if progress is None else 1000 * progress.done // max(1, progress.total))
         for part in self._shown:
             part.setVisible(facts is not None)
+        scored = facts is not None and facts.score is not None
+        for part in self._shown[3:6]:
+            part.setVisible(scored)
         for each in (self.choose, self.copy):
             each.setEnabled(facts is not None)
         restyle(self.close_button, "primary", facts is not None)
         if facts is None:
             return
         self.fields.show_fields(self._fields(facts))
+        self.counts.show_records(_counted(facts.score))
         self.operations.show_records(facts.operations)
         self.data.show_records(facts.data)
         self.said.show_fields(self._sayings(facts))
@@ -106,11 +134,9 @@ class FactsDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str]:
         count, facts = self.count, self.count.found
-        if count.working:
-            said = translate(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
-            return Look(self.tr("Being counted"), "running", Tone.INFO), said
-        if count.failure is not None:
-            return Look(self.tr("Not counted"), "inconclusive", Tone.WARN), failure_text(count.failure)
+        said = translate(count.progress.what) if count.progress is not None else self.tr("The run is opened.")
+        if unfinished := self.unfinished(self.tr("Being counted"), said, self.tr("Not counted")):
+            return unfinished
         if facts is None:
             return Look(self.tr("Not counted"), "waiting", Tone.INFO), self.tr("The count was stopped.")
         operations, steps = text.digits(f"{facts.total_operations:.3g}"), text.count(facts.steps)
@@ -146,12 +172,11 @@ class FactsDialog(InquiryDialog):
         ]
 
     def _score(self, score: Score) -> list[Field]:
-        (name, said), (model, _), (data, _) = score_lines(score)
-        roots = [
+        _, (model, _), (data, _) = score_lines(score)  # what it comes to stands at the top
+        return [
             digest_field(translate(model), score.model_root, ""),
             digest_field(translate(data), score.data_root, ""),
         ]
-        return [Field(translate(name), translate(said)), *roots]
 
     def _sayings(self, facts: RunFacts) -> list[Field]:
         unsaid = self.tr("not said")
@@ -181,6 +206,13 @@ class FactsDialog(InquiryDialog):
             Column(self.tr("Operations"), lambda each: text.count(each.operations), 26, numeric=True),
         ]
 
+    def _count_columns(self) -> list[Column[Counted]]:
+        return [
+            Column(self.tr("Count"), lambda each: each.name, 24, tip=lambda each: each.name),
+            Column(self.tr("Place"), lambda each: text.index(each.place) if each.place else "", 14),
+            Column(self.tr("Number"), lambda each: text.count(each.number), 24, numeric=True),
+        ]
+
     def _data_columns(self) -> list[Column[DataUse]]:
         return [
             Column(self.tr("Array"), lambda use: use.name, 14, tip=lambda use: use.name),
@@ -201,18 +233,20 @@ class FactsDialog(InquiryDialog):
         facts = self.count.found
         if facts is None:
             return
-        lines = [facts.title]
+        lines = [self.headline.text(), facts.title]
         for (title, bound, _), inside in zip(
             self._sections,
             (
                 _lines(self._fields(facts)),
+                _table(self.counts),
                 _table(self.operations),
                 _table(self.data),
                 _lines(self._sayings(facts)),
             ),
             strict=True,
         ):
-            lines += ["", f"{title} ({bound})", *inside]
+            if inside:
+                lines += ["", f"{title} ({bound})", *inside]
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def _ask_target(self) -> None:
@@ -227,7 +261,9 @@ def _lines(fields: list[Field]) -> list[str]:
 
 
 def _table(table: RecordTable[Record]) -> list[str]:
-    """The headings and the lines of a table; what is shortened in it is whole here."""
+    """The headings and the lines of a table, if it has any; what is shortened in it is whole here."""
+    if not table.records:
+        return []
     lines = [[column.title for column in table.columns]]
     lines += [
         [column.tip(record) if column.tip else column.text(record) for column in table.columns]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QWidget
 
 from counterfoil import DeliveryOutcome, DeliveryReport, Level, Relation, TrainerTrust, Trust
 from counterfoil_app.engine.strangers import name_of
@@ -24,9 +24,21 @@ from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.views import layouts
 from counterfoil_app.views.checks import ChecksList, TrustBar
 from counterfoil_app.views.dispute import FindingView
+from counterfoil_app.views.drop import DropDialog
 from counterfoil_app.views.frame import fit_to_screen
 from counterfoil_app.views.layouts import button, existing_file
-from counterfoil_app.views.parts import Field, FieldGrid, Page, caption, digest_field, label, restyle, show_icon, tell
+from counterfoil_app.views.parts import (
+    Field,
+    FieldGrid,
+    Page,
+    caption,
+    digest_field,
+    hold_width,
+    label,
+    restyle,
+    show_icon,
+    tell,
+)
 from counterfoil_app.views.tables import Column, RecordTable, fit_height, table_view
 
 ICON_PIXELS = 36
@@ -44,6 +56,10 @@ class Headline(QHBoxLayout):
         self.sentence = label()
         self.trust = TrustBar(theme)
         self.limits = label("", "muted")
+        for text_of in (self.word, self.sentence, self.limits):  # a stranger's longest word makes no dialog wider
+            policy = text_of.sizePolicy()
+            policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
+            text_of.setSizePolicy(policy)
         said = layouts.column(self.word, self.sentence, self.limits)
         layouts.fill(self, self.icon, (said, 1), (self.trust, 0, Qt.AlignmentFlag.AlignTop), spacing=12)
 
@@ -56,7 +72,7 @@ class Headline(QHBoxLayout):
         self.limits.setVisible(bool(limits))
 
 
-class InquiryDialog(QDialog):
+class InquiryDialog(DropDialog):
     """One inquiry; it is stopped when the dialog is closed.
 
     Args:
@@ -76,7 +92,6 @@ class InquiryDialog(QDialog):
         self.headline, self.sentence, self.trust = self.top.word, self.top.sentence, self.top.trust
         self.notice = label("", "notice")
         self.progress = QProgressBar()
-        self.progress.setRange(0, 1000)
 
     def arrange(self, page: Page, choose: QPushButton, start: QPushButton, *others: QPushButton) -> None:
         """Lay everything out, refresh it, and keep it fresh.
@@ -90,7 +105,7 @@ class InquiryDialog(QDialog):
         self.choose, self.start = choose, start
         self.stop = button(self.tr("&Stop"), self._inquiry.stop)
         for each in (start, self.stop, *others):
-            _hold_width(each)
+            hold_width(each)
         below = layouts.row(choose, 1, start, self.stop, *others)
         layouts.column(self.top, self.notice, self.progress, (page, 1), below, inside=self, spacing=12)
         follow(self.refresh, self._inquiry.changed, self._theme.changed)
@@ -108,22 +123,27 @@ class InquiryDialog(QDialog):
 
     def refresh(self) -> None:
         """Show where the inquiry stands."""
-        working = self._inquiry.working
+        working, share = self._inquiry.working, self._inquiry.share
         self.progress.setVisible(working)
+        self.progress.setRange(0, 0 if share is None else 1000)
+        self.progress.setValue(int(1000 * (share or 0)))
         self.stop.setEnabled(working)
         for each in (self.start, self.choose):
             each.setEnabled(not working)
 
+    def unfinished(self, doing: str, said: str, undone: str) -> tuple[Look, str] | None:
+        """What is said while the inquiry is under way, and where it failed; None where it is neither.
 
-def _hold_width(button: QPushButton) -> None:
-    """Give a button the room that it takes when it is marked as the obvious one, so that nothing moves for that."""
-    marked = button.property("primary")
-    widths = []
-    for primary in (True, False):
-        restyle(button, "primary", primary)
-        widths.append(button.sizeHint().width())
-    restyle(button, "primary", marked)
-    button.setMinimumWidth(max(widths))
+        Args:
+            doing: What is being done, in a word or two.
+            said: The same as a sentence.
+            undone: What is not done where it failed, in a word or two.
+        """
+        if self._inquiry.working:
+            return Look(doing, "running", Tone.INFO), said
+        if self._inquiry.failure is not None:
+            return Look(undone, "inconclusive", Tone.WARN), failure_text(self._inquiry.failure)
+        return None
 
 
 class CapsuleDialog(InquiryDialog):
@@ -175,7 +195,6 @@ class CapsuleDialog(InquiryDialog):
         else:
             tell(self.notice, self.tr("It is compared with the order {0}.").format(name_of(hearing.order)), Tone.INFO)
         super().refresh()
-        self.progress.setValue(int(1000 * hearing.share))
         dispute = report.dispute if report is not None else None
         self.finding.show_finding(dispute.finding if dispute is not None else None)
         self.facts.show_fields(self._fields())
@@ -187,10 +206,9 @@ class CapsuleDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str]:
         hearing, report = self.hearing, self.hearing.report
-        if hearing.working:
-            return Look(self.tr("Being adjudicated"), "running", Tone.INFO), self.tr("The disputed step is replayed.")
-        if hearing.failure is not None:
-            return Look(self.tr("Not adjudicated"), "inconclusive", Tone.WARN), failure_text(hearing.failure)
+        doing, undone = self.tr("Being adjudicated"), self.tr("Not adjudicated")
+        if unfinished := self.unfinished(doing, self.tr("The disputed step is replayed."), undone):
+            return unfinished
         if report is None:
             return Look(self.tr("An accusation, not yet checked"), "disputed", Tone.INFO), self._accusation()
         said = translate(report.reason)
@@ -310,8 +328,6 @@ class DeliveryDialog(InquiryDialog):
         known, basis = self._basis()
         tell(self.notice, basis, Tone.BAD if delivery.disputed else Tone.INFO if known else Tone.WARN)
         super().refresh()
-        progress = delivery.progress
-        self.progress.setValue(0 if progress is None else int(1000 * progress.done / max(1, progress.total)))
         lines = () if report is None else tuple(self._lines(report))
         self.model.show_records(lines)
         for widget in (self._table_title, self.table):
@@ -326,15 +342,11 @@ class DeliveryDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str]:
         delivery, report = self.delivery, self.delivery.found
-        if delivery.working:
-            progress = delivery.progress
-            return Look(self.tr("Being compared"), "running", Tone.INFO), (
-                self.tr("Every tensor is compared with the final state of the run.")
-                if progress is None
-                else translate(progress.what)
-            )
-        if delivery.failure is not None:
-            return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(delivery.failure)
+        said = self.tr("Every tensor is compared with the final state of the run.")
+        if delivery.progress is not None:
+            said = translate(delivery.progress.what)
+        if unfinished := self.unfinished(self.tr("Being compared"), said, self.tr("Not compared")):
+            return unfinished
         if report is None:
             return Look(self.tr("Not compared"), "waiting", Tone.INFO), self.tr("The comparison was stopped.")
         trust = self._trust()

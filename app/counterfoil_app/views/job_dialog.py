@@ -16,12 +16,14 @@ from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.jobs import JobPlan, JobRun
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.inquiry import InquiryDialog
-from counterfoil_app.views.layouts import button, choices, line_edit
+from counterfoil_app.views.layouts import button, choices
 from counterfoil_app.views.option_fields import OptionFields
 from counterfoil_app.views.parts import Page, caption, restyle
+from counterfoil_app.views.passphrase_line import PassphraseLine
 from counterfoil_core.values.outcome import Outcome
 
 SIZE = (820, 600)
@@ -36,13 +38,22 @@ class JobDialog(InquiryDialog):
         plan: What is asked for it.
         run: Carries it out.
         trust: The folder of whom the user trusts.
+        unlocked: The keys that are unlocked.
         theme: The theme of the application.
     """
 
     written = Signal(Path)
     """A file, or a folder, that was written."""
 
-    def __init__(self, plan: JobPlan, run: JobRun, trust: Path, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        plan: JobPlan,
+        run: JobRun,
+        trust: Path,
+        unlocked: UnlockedKeys,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(run, theme, SIZE, parent)
         self.setWindowTitle(job_words.titles()[plan.job.name].replace("&", "").rstrip("\u2026"))
         self.plan, self.run = plan, run
@@ -54,17 +65,18 @@ class JobDialog(InquiryDialog):
         self.what = choices(forms, plan.command, name=self.tr("What is written"))
         self.what.currentIndexChanged.connect(lambda _place: self._choose(str(self.what.currentData())))
         self._what = QWidget()
-        named = caption(self.tr("What is written"), wrap=False)
-        named.setBuddy(self.what)
-        layouts.row(named, (self.what, 1), inside=self._what, margins=layouts.NONE, spacing=10)
+        written = caption(self.tr("What is written"), wrap=False)
+        written.setBuddy(self.what)
+        layouts.row(written, (self.what, 1), inside=self._what, margins=layouts.NONE, spacing=10)
         self._what.setVisible(len(plan.job.commands) > 1)
         self.fields: OptionFields | None = None
         self._place = layouts.column(margins=layouts.NONE)
-        self.passphrase = line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
-        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self._unlocked = unlocked
+        self.passphrase = PassphraseLine(unlocked, lambda: plan.key)
         self._secret = QWidget()
         asked = caption(self.tr("Passphrase of the key"), wrap=False)
         asked.setBuddy(self.passphrase)
+        self._names = written, asked
         layouts.row(asked, (self.passphrase, 1), inside=self._secret, margins=layouts.NONE, spacing=10)
         self.said = QPlainTextEdit()
         self.said.setReadOnly(True)
@@ -89,6 +101,7 @@ class JobDialog(InquiryDialog):
             self.fields.deleteLater()
         self.fields = OptionFields(self.plan.options, self.plan, name_of=job_words.option)
         self.fields.changed.connect(self._changed)
+        self.fields.align(*self._names)
         self._place.addWidget(self.fields)
         if hasattr(self, "start"):
             self.run.forget()
@@ -123,7 +136,7 @@ class JobDialog(InquiryDialog):
             self.refresh()
             return
         self.plan.remember()
-        self.run.carry_out(arguments, self.passphrase.text() if self.plan.opens_key else None)
+        self.run.carry_out(arguments, None if self.plan.key is None else self.passphrase.passphrase or "")
 
     # Showing
 
@@ -134,13 +147,11 @@ class JobDialog(InquiryDialog):
         failure = self._problem or run.failure
         self.top.show_look(*self._headline())
         self.notice.hide()
-        self.progress.setRange(0, 1000 if run.progress is not None and run.progress.total else 0)
-        if run.progress is not None and run.progress.total:
-            self.progress.setValue(int(1000 * run.progress.done / run.progress.total))
         for part in (self.fields, self._what, self.passphrase):
             if part is not None:
                 part.setEnabled(not run.working)
-        self._secret.setVisible(self.plan.opens_key)
+        self._secret.setVisible(self.plan.key is not None)
+        self.passphrase.refresh()
         says = ended is not None and bool(ended.said.strip())
         self.said.setVisible(says)
         self._rest.setVisible(not says)
@@ -152,11 +163,13 @@ class JobDialog(InquiryDialog):
         if failure is not None and self.fields is not None and not self._told:
             self._told = True
             role = getattr(failure, "role", "")
-            if not self.fields.focus(role) and self.plan.opens_key:
+            if not self.fields.focus(role) and self.plan.key is not None:
                 self.passphrase.setFocus()
         if ended is not None and not self._told:
             self._told = True
             self.said.setPlainText(ended.said.strip())
+            if self.plan.key is not None and ended.code == 0:
+                self._unlocked.keep(self.plan.key, self.passphrase.passphrase)
             self.passphrase.clear()
             for path in self._found():
                 self.written.emit(path)

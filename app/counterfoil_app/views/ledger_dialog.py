@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QDoubleSpinBox, QFileDialog, QGridLayout, QSizePolicy, QSpinBox, QTabWidget, QWidget
 
 from counterfoil import LedgerRun, LedgerVerdict, NotCounted, RatePolicy, RunOutcome, TrainerRecord
@@ -19,7 +18,6 @@ from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import LedgerReading
 from counterfoil_app.views import layouts
-from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.frame import Frame
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, choice_action, menu_button
@@ -47,7 +45,7 @@ class LedgerDialog(InquiryDialog):
     def __init__(self, reading: LedgerReading, folder: Path, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(reading, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Ledger: what verdicts say of trainers"))
-        self.setAcceptDrops(True)
+        self.take_files(lambda folders: reading.choose(folders[0]), Path.is_dir)
         self.reading = reading
         self._start_folder = folder
         self._shown: object = None
@@ -178,18 +176,6 @@ class LedgerDialog(InquiryDialog):
 
     # What the user does
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take a folder."""
-        if any(path.is_dir() for path in dropped_files(event.mimeData())):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Read the folder."""
-        folder = next((path for path in dropped_files(event.mimeData()) if path.is_dir()), None)
-        if folder is not None:
-            event.acceptProposedAction()
-            self.reading.choose(folder)
-
     def _choose_folder(self) -> None:
         # Signed statements are read on this machine, also where the engine is on another one.
         start = self.reading.folder or self._start_folder
@@ -219,15 +205,12 @@ class LedgerDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the reading stands."""
-        reading, found, progress = self.reading, self.reading.found, self.reading.progress
-        look, sentence = self._headline()
-        self.top.show_look(look, sentence)
+        reading, found = self.reading, self.reading.found
+        self.top.show_look(*self._headline())
         tell(self.notice, *self._counted())
         super().refresh()
         self.choose.setEnabled(True)
         self.start.setEnabled(reading.folder is not None and not reading.working)
-        self.progress.setRange(0, progress.total if progress is not None else 0)
-        self.progress.setValue(progress.done if progress is not None else 0)
         for part in (self._trainer_title, self.trainer_table):
             part.setVisible(found is not None and bool(found.trainers))
         self.tabs.setVisible(found is not None)

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import Digest, Located
 from counterfoil_app.engine import strangers
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import lookup_words, text, words
-from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import Locating, read_hash
 from counterfoil_app.views import layouts
-from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, existing_file, line_edit
 from counterfoil_app.views.parts import Field, FieldGrid, Page, label, restyle, tell
@@ -48,7 +45,7 @@ class LocateDialog(InquiryDialog):
     def __init__(self, locating: Locating, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(locating, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Find in the run {0}").format(name_of(locating.run)))
-        self.setAcceptDrops(True)
+        self.take_files(lambda paths: locating.look_for(paths[0]))
         self.locating = locating
         self._shown: Located | None = None
         self.progress.setAccessibleName(self.tr("Progress of the search"))
@@ -75,17 +72,6 @@ class LocateDialog(InquiryDialog):
 
     # What the user does
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take weights."""
-        if dropped_files(event.mimeData()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Look for the first of them."""
-        if paths := dropped_files(event.mimeData()):
-            event.acceptProposedAction()
-            self.locating.look_for(paths[0])
-
     def _find_hash(self) -> None:
         wanted = read_hash(self.hash.text())
         if wanted is not None:
@@ -100,13 +86,11 @@ class LocateDialog(InquiryDialog):
 
     def refresh(self) -> None:
         """Show where the search stands."""
-        locating, found, progress = self.locating, self.locating.found, self.locating.progress
+        locating, found = self.locating, self.locating.found
         self.top.show_look(*self._headline())
         tell(self.notice, *self._rests_on())
         super().refresh()
         self.start.setEnabled(not locating.working and read_hash(self.hash.text()) is not None)
-        self.progress.setRange(0, progress.total if progress is not None else 0)
-        self.progress.setValue(progress.done if progress is not None else 0)
         lines = [] if found is None else _lines(found, self.tr("these weights"))
         if found is not self._shown:
             self._shown = found
@@ -143,11 +127,9 @@ class LocateDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str, str]:
         locating, found = self.locating, self.locating.found
-        if locating.working:
-            said = self.tr("The run is read up to the root that its trainer signed, and every stored state compared.")
-            return Look(self.tr("Being looked for"), "running", Tone.INFO), said, ""
-        if locating.failure is not None:
-            return Look(self.tr("Not looked for"), "inconclusive", Tone.WARN), failure_text(locating.failure), ""
+        said = self.tr("The run is read up to the root that its trainer signed, and every stored state compared.")
+        if unfinished := self.unfinished(self.tr("Being looked for"), said, self.tr("Not looked for")):
+            return *unfinished, ""
         if locating.wanted is None:
             asked = self.tr("Paste a hash, or choose weights or drop them here. Nothing is replayed.")
             return Look(self.tr("Which step holds it?"), "compare", Tone.INFO), asked, ""

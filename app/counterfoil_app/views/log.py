@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
 from counterfoil_app.looks import text
 from counterfoil_app.looks.theme import Theme, Tone
@@ -77,7 +77,7 @@ class LogView(QWidget):
         self._journal = journal
         self._at_end = True
         self.model = LogTable(journal, theme, self)
-        self.table: QTableView = table_view(self.model, self.tr("Log"), self)
+        self.table = table_view(self.model, self.tr("Log"), self)
         self._to_end = single_shot(self, 0, self.table.scrollToBottom)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.copy_lines = layouts.action(self, self.tr("Copy the chosen lines"), "Ctrl+Alt+L", self.copy_chosen)

@@ -79,6 +79,15 @@ class OptionFields(QWidget):
             self._add(option, row, column, wide=wide, pairs=pairs)
             row, column = (row + 1, 0) if wide or column else (row, 3)
 
+    def align(self, *names: QLabel) -> None:
+        """Let the controls begin where those beside other names do."""
+        titles = [self._grid.itemAtPosition(row, 0) for row in range(self._grid.rowCount())]
+        own = [item.widget() for item in titles if item is not None]
+        wide = max(each.sizeHint().width() for each in (*names, *own) if isinstance(each, QLabel))
+        self._grid.setColumnMinimumWidth(0, wide)
+        for name in names:
+            name.setMinimumWidth(wide)
+
     def focus(self, name: str) -> bool:
         """Give the keyboard to an option; returns whether it is here."""
         control = self.controls.get(name)

@@ -48,7 +48,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = True, parent: QWidget 
     return result
 
 
-SIDES = 18
+SIDES = 16
 """Pixels beside the text of a button: its padding and its border."""
 
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import Member, PanelOutcome, Parting, Ruling, Standing
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text, words
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.providers import Comparison
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dispute import FindingView
-from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, keys_in
 from counterfoil_app.views.parts import Page, caption, label, restyle, tell
@@ -53,7 +51,7 @@ class ProvidersDialog(InquiryDialog):
     def __init__(self, comparison: Comparison, book: KeyBook, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(comparison, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Compare providers"))
-        self.setAcceptDrops(True)
+        self.take_files(comparison.add, lambda _path: not comparison.working)
         self.comparison = comparison
         self._book = book
         self._shown: object = None
@@ -103,17 +101,6 @@ class ProvidersDialog(InquiryDialog):
         """Take a data file, and replay what waited for it."""
         self.comparison.data = data
         self.comparison.replay()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take files."""
-        if dropped_files(event.mimeData()) and not self.comparison.working:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Compare with them too."""
-        if paths := dropped_files(event.mimeData()):
-            event.acceptProposedAction()
-            self.comparison.add(paths)
 
     def _start(self) -> None:
         """Compare, or replay where the runs part: whatever is next."""
@@ -170,7 +157,6 @@ class ProvidersDialog(InquiryDialog):
             ordered = self.tr("They are compared with the order {0}.").format(name_of(comparison.order))
             tell(self.notice, ordered, Tone.INFO)
         super().refresh()
-        self.progress.setValue(int(1000 * comparison.share))
         left = comparison.seconds_left if comparison.working else None
         self.time_left.setText("" if left is None else self.tr("{0} left").format(text.duration(left)))
         self._show_runs()
@@ -236,14 +222,11 @@ class ProvidersDialog(InquiryDialog):
     def _headline(self) -> tuple[Look, str]:
         comparison = self.comparison
         report, parting = comparison.report, comparison.parting
-        if comparison.working:
-            if comparison.replaying and comparison.share:
-                said = self.tr("The step in which they part is replayed, once with each run's own log.")
-            else:
-                said = self.tr("The runs are read, and compared with what was signed.")
-            return Look(self.tr("Being compared"), "running", Tone.INFO), said
-        if comparison.failure is not None:
-            return Look(self.tr("Not compared"), "inconclusive", Tone.WARN), failure_text(comparison.failure)
+        said = self.tr("The runs are read, and compared with what was signed.")
+        if comparison.replaying and comparison.share:
+            said = self.tr("The step in which they part is replayed, once with each run's own log.")
+        if unfinished := self.unfinished(self.tr("Being compared"), said, self.tr("Not compared")):
+            return unfinished
         if report is not None:
             return outcome_look(report.outcome), self._conclusion(report.outcome, translate(report.reason))
         if parting is not None:

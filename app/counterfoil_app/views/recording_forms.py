@@ -25,10 +25,12 @@ from counterfoil_app.engine.recordings import KnownFollow, RecordRequest
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.key_book import KeyBook
 from counterfoil_app.model.recordings import Recording
+from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body
 from counterfoil_app.views.layouts import choices, line_edit
 from counterfoil_app.views.parts import caption, label
+from counterfoil_app.views.passphrase_line import PassphraseLine
 
 WIDTH = 720
 
@@ -161,6 +163,7 @@ class RecordForm(_Form):
         devices: Sequence[Device],
         device: str,
         folder: Path,
+        unlocked: UnlockedKeys,
         last: Recording | None = None,
         *,
         order: Path | None = None,
@@ -179,8 +182,7 @@ class RecordForm(_Form):
         )
         self._grid.addWidget(self.makes_key, self._rows, 1, 1, 2)
         self._rows += 1
-        self.passphrase = line_edit(name=self.tr("Passphrase"), hint=self.tr("empty if the key has none"))
-        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self.passphrase = PassphraseLine(unlocked, self._existing_key)
         self.ask(self.tr("&Passphrase"), self.passphrase)
         self.repeat = line_edit(name=self.tr("Passphrase again"))
         self.repeat.setEchoMode(QLineEdit.EchoMode.Password)
@@ -224,6 +226,9 @@ class RecordForm(_Form):
         name, kinds = self.tr("Your private &key, as the trainer"), self.tr("Private keys (*.pem)")
         return self.ask_path(name, "trainer.pem", kinds, here=True, may_be_new=lambda: self.makes_key.isChecked())
 
+    def _existing_key(self) -> Path | None:
+        return None if self.makes_key.isChecked() else path_of(self.key, here=True)
+
     def _fill(self, last: Recording) -> None:
         asked = last.request
         for line, path in (
@@ -241,9 +246,7 @@ class RecordForm(_Form):
         create = self.makes_key.isChecked()
         for part in (self.repeat, self._repeat_title):
             part.setVisible(create)
-        self.passphrase.setPlaceholderText(
-            self.tr("recommended; protects the key file") if create else self.tr("empty if the key has none")
-        )
+        self.passphrase.refresh()
         super().refresh()
 
     def _propose(self) -> None:
@@ -287,8 +290,7 @@ class RecordForm(_Form):
         device, data, heads = str(self.device.currentData()), path_of(self.data), path_of(self.heads)
         asked = RecordRequest(order, run, "", data=data, heads=heads, device=device)
         follow = KnownFollow(recording_folder(run), run, order, device=device, data=data)
-        passphrase = self.passphrase.text() or None
-        recording = Recording(asked, key, passphrase, create=self.makes_key.isChecked())
+        recording = Recording(asked, key, self.passphrase.passphrase, create=self.makes_key.isChecked())
         return Wanted(recording, follow if self.beside.isChecked() else None)
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from counterfoil import RuleOutcome, RuleResult
 from counterfoil_app.engine.strangers import name_of
 from counterfoil_app.looks import text
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.theme import Theme, Tone
 from counterfoil_app.looks.words import Look
 from counterfoil_app.model.questions import RulesCheck
 from counterfoil_app.views import layouts
-from counterfoil_app.views.drop import dropped_files
 from counterfoil_app.views.inquiry import InquiryDialog
 from counterfoil_app.views.layouts import button, existing_file
 from counterfoil_app.views.parts import Field, FieldGrid, Page, digest_field, label, restyle, tell
@@ -44,7 +42,8 @@ class RulesDialog(InquiryDialog):
     def __init__(self, check: RulesCheck, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(check, theme, SIZE, parent)
         self.setWindowTitle(self.tr("Rules on {0}").format(name_of(check.run)))
-        self.setAcceptDrops(not layouts.is_elsewhere())  # what is dropped is a file of this machine
+        if not layouts.is_elsewhere():  # what is dropped is a file of this machine
+            self.take_files(self._take_dropped)
         self.check = check
         self._folder = check.run.parent
         self.progress.setAccessibleName(self.tr("Progress of the check"))
@@ -83,8 +82,6 @@ class RulesDialog(InquiryDialog):
                     "somebody looked."),
             Tone.INFO,
         )  # fmt: skip
-        progress = check.progress
-        self.progress.setValue(0 if progress is None else 1000 * progress.done // max(1, progress.total))
         for part in (self.about, self.table, self.detail):
             part.setVisible(found is not None)
         self._rest.setVisible(found is None)
@@ -107,11 +104,9 @@ class RulesDialog(InquiryDialog):
 
     def _headline(self) -> tuple[Look, str]:
         check, found = self.check, self.check.found
-        if check.working:
-            said = translate(check.progress.what) if check.progress is not None else self.tr("The run is opened.")
-            return Look(self.tr("Being checked"), "running", Tone.INFO), said
-        if check.failure is not None:
-            return Look(self.tr("Not checked"), "inconclusive", Tone.WARN), failure_text(check.failure)
+        said = translate(check.progress.what) if check.progress is not None else self.tr("The run is opened.")
+        if unfinished := self.unfinished(self.tr("Being checked"), said, self.tr("Not checked")):
+            return unfinished
         if check.rules is None:
             return Look(self.tr("No rules yet"), "waiting", Tone.INFO), (
                 self.tr("Choose a file of rules.")
@@ -175,15 +170,9 @@ class RulesDialog(InquiryDialog):
 
     # What is chosen
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take files."""
-        if dropped_files(event.mimeData()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+    def _take_dropped(self, paths: list[Path]) -> None:
         """Take rules and verdicts by how their names end."""
-        for path in dropped_files(event.mimeData()):
-            event.acceptProposedAction()
+        for path in paths:
             (self.verdict_chosen if path.name.lower().endswith(VERDICT_ENDING) else self.rules_chosen).emit(path)
 
     def _ask_rules(self) -> None:

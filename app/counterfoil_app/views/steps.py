@@ -50,14 +50,6 @@ class StepLine:
 _tr = texts("steps")
 
 
-def _match_look(line: StepLine) -> Look:
-    return words.step_state(line.state) if line.row is None else words.step_match(line.row.match)
-
-
-def _match_text(line: StepLine) -> str:
-    return _match_look(line).word
-
-
 def _counted(line: StepLine, amount: Callable[[StepRow], int]) -> str:
     """A count over the log: of matching steps alone, as everywhere; the log of any other belongs to other values."""
     if line.row is None:
@@ -73,17 +65,18 @@ def _suspicious(line: StepLine, amount: Callable[[StepRow], int]) -> Look | None
     return Look(_tr("should be 0"), "warning", Tone.BAD)
 
 
-def _longest_state() -> int:
-    """Characters of the longest word in the column of matches, in the language of the window."""
-    looks = [*map(words.step_state, StepState), *map(words.step_match, StepMatch)]
-    return max(len(look.word) for look in looks)
-
-
 def step_columns() -> list[Column[StepLine]]:
     """The columns of the step table."""
+    states = {value: words.step_state(value) for value in StepState}
+    matches = {value: words.step_match(value) for value in StepMatch}
+    longest = max(len(look.word) for look in (*states.values(), *matches.values()))
+
+    def match_look(line: StepLine) -> Look:
+        return states[line.state] if line.row is None else matches[line.row.match]
+
     return [
         Column(_tr("Step"), lambda line: text.count(line.step), 7, numeric=True),
-        Column(_tr("Match"), _match_text, _longest_state() + ICON_CHARACTERS, look=_match_look),
+        Column(_tr("Match"), lambda line: match_look(line).word, longest + ICON_CHARACTERS, look=match_look),
         Column(
             _tr("Trainer's leaf"),
             lambda line: line.trainer_leaf.short if line.trainer_leaf else "",
@@ -300,7 +293,7 @@ class StepsView(QWidget):
         super().__init__(parent)
         self._session = session
         self.model = StepsModel(session, theme, self)
-        self.table: QTableView = table_view(self.model, self.tr("Steps"), self)
+        self.table = table_view(self.model, self.tr("Steps"), self)
         self.table.setSelectionMode(QTableView.SelectionMode.ExtendedSelection)
         header = self.table.horizontalHeader()
         header.setSortIndicatorClearable(True)

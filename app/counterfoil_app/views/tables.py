@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import (
-    QBrush,
     QColor,
     QFont,
     QFontMetrics,
+    QFontMetricsF,
     QGuiApplication,
-    QIcon,
     QKeySequence,
-    QPalette,
+    QPainter,
+    QPaintEvent,
     QPixmap,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
+    QStyle,
+    QStyleOptionFocusRect,
     QTableView,
     QTableWidget,
     QTableWidgetItem,
@@ -49,6 +60,8 @@ LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 LIST_ICON_PIXELS = 18
 SHARP = 2.0
 """Pixels of a picture for each of a screen without enlargement: sharp on all."""
+MARGIN = 3
+"""Pixels beside the text of a cell."""
 MOST_KEPT = 512
 """Lines whose contents are kept ready: more than any screen shows."""
 MOST_LINES = 13
@@ -181,62 +194,114 @@ class RecordTable(QAbstractTableModel, Generic[Record]):
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, self.columnCount() - 1))
 
 
-class LineDelegate(QStyledItemDelegate):
-    """Draws the cells of a table of records; a bad line that is selected still looks bad.
+class Advances(dict[str, float]):
+    """How far each character of a font reaches: summed up they say how wide a text is, without shaping it."""
 
-    Qt would ask for each of a cell's roles by itself, some ten calls a cell, which is most of what painting takes.
+    def __init__(self, font: QFont) -> None:
+        super().__init__()
+        self.metrics = QFontMetricsF(font)
+
+    def __missing__(self, character: str) -> float:
+        self[character] = wide = self.metrics.horizontalAdvance(character)
+        return wide
+
+    def of(self, text: str) -> float:
+        """How wide a text is."""
+        return sum(map(self.__getitem__, text))
+
+
+class RecordView(QTableView):
+    """A view of a table of records, which it draws itself, column by column; a bad line that is chosen still looks bad.
+
+    Qt would dress, ask and lay out each cell for itself, which is more than half of what a page of steps takes.
     """
 
-    def __init__(self, model: RecordTable[Any], parent: QWidget) -> None:
+    def __init__(self, model: RecordTable[Any], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._model = model
+        self._records = model
+        self._advances: dict[str, Advances] = {}
+        self.setModel(model)
+        self.setWordWrap(False)
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        vertical = self.verticalHeader()
+        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        vertical.setDefaultSectionSize(self.fontMetrics().height() + 4)
+        vertical.hide()
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: AnyIndex) -> None:  # noqa: N802 - Qt's name
-        """Say what a cell shows, and choose the colour of the selection."""
-        line, column = self._model.line(index.row()), index.column()
-        option.index = cast("QModelIndex", index)
-        if line is None:
+    def setSelectionModel(self, chosen: QItemSelectionModel) -> None:  # noqa: N802 - Qt's name
+        """Choose rows by a model; the headings have one of their own, or they were drawn anew with each choice."""
+        super().setSelectionModel(chosen)
+        self.horizontalHeader().setSelectionModel(QItemSelectionModel(chosen.model(), self))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what of the rows and columns lies in the region."""
+        region, model = event.rect(), self._records
+        painter, tokens = QPainter(self.viewport()), model.theme.tokens
+        painter.fillRect(region, QColor(tokens.surface))
+        first, last = self.rowAt(region.top()), self.rowAt(region.bottom())
+        if first < 0:
             return
-        shown = QStyleOptionViewItem.ViewItemFeature.HasDisplay
-        option.text = line.texts[column]
-        option.displayAlignment = RIGHT if self._model.columns[column].numeric else LEFT
-        font = self._model.font_of(column)
-        if font is not None:
-            option.font = font
-            option.fontMetrics = QFontMetrics(font)
-        icon = self._model.icon(line.looks[column])
-        if icon is not None:
-            shown |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
-            option.icon = QIcon(icon)
-            option.decorationSize = icon.deviceIndependentSize().toSize()
-        option.features |= shown
-        if line.bad:
-            tokens = self._model.theme.tokens
-            option.backgroundBrush = QBrush(QColor(tokens.bad_tint))
-            option.palette.setColor(QPalette.ColorRole.Highlight, QColor(tokens.bad_selected))
+        rows = range(first, (last if last >= 0 else model.rowCount() - 1) + 1)
+        high = self.verticalHeader().defaultSectionSize()
+        placed = [(self.rowViewportPosition(row), line) for row in rows if (line := model.line(row)) is not None]
+        for row in rows:
+            line, chosen = model.line(row), self.selectionModel().isRowSelected(row)
+            bad = line is not None and line.bad
+            colour = (tokens.bad_selected if bad else tokens.selection) if chosen else tokens.bad_tint if bad else ""
+            if colour or row % 2:
+                top = self.rowViewportPosition(row)
+                painter.fillRect(region.left(), top, region.width(), high, QColor(colour or tokens.stripe))
+        painter.setPen(QColor(tokens.text if self.isEnabled() else tokens.muted))
+        for column in range(model.columnCount()):
+            left, wide = self.columnViewportPosition(column), self.columnWidth(column)
+            if wide and left <= region.right() and left + wide > region.left():
+                self._draw_column(painter, column, QRect(left, 0, wide, high), placed)
+        if self.hasFocus() and self.currentIndex().isValid():
+            frame = QStyleOptionFocusRect()
+            frame.initFrom(self)
+            frame.state |= QStyle.StateFlag.State_KeyboardFocusChange  # else only some keys would show it
+            frame.rect = self.visualRect(self.currentIndex())
+            self.style().drawPrimitive(QStyle.PrimitiveElement.PE_FrameFocusRect, frame, painter, self)
+
+    def _draw_column(
+        self, painter: QPainter, column: int, cell: QRect, placed: Sequence[tuple[int, Line[Any]]]
+    ) -> None:
+        """Draw the icons and texts of a column; what is longer than it is wide ends in an ellipsis."""
+        model = self._records
+        font, numeric = model.font_of(column) or self.font(), model.columns[column].numeric
+        if (key := font.key()) not in self._advances:
+            self._advances[key] = Advances(font)
+        advances = self._advances[key]
+        left, end = cell.left() + MARGIN, cell.right() + 1 - MARGIN
+        down = round((cell.height() - advances.metrics.height()) / 2 + advances.metrics.ascent())
+        painter.setFont(font)
+        for top, line in placed:
+            text, begin = line.texts[column], left
+            if (icon := model.icon(line.looks[column])) is not None:
+                size = icon.deviceIndependentSize().toSize()
+                painter.drawPixmap(left, top + (cell.height() - size.height()) // 2, icon)
+                begin += size.width() + 2 * MARGIN
+            wide = advances.of(text)
+            if wide > end - begin + 1:  # whole pixels of a column are no reason to shorten
+                text = advances.metrics.elidedText(text, Qt.TextElideMode.ElideRight, end - begin)
+                wide = advances.of(text)
+            if text:
+                painter.drawText(QPointF(max(begin, end - wide) if numeric else begin, top + down), text)
 
 
-def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = None) -> QTableView:
+def table_view(model: RecordTable[Record], name: str, parent: QWidget | None = None) -> RecordView:
     """A view for a model: rows of one height, nothing measured per row, Ctrl+C copies a cell or the chosen lines."""
-    view = QTableView(parent)
-    view.setModel(model)
-    view.setItemDelegate(LineDelegate(model, view))
+    view = RecordView(model, parent)
     view.setAccessibleName(name)
-    view.setAlternatingRowColors(True)
-    view.setWordWrap(False)
-    view.setShowGrid(False)
     view.setTabKeyNavigation(False)
-    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     metrics = view.fontMetrics()
     heavy = view.font()
     heavy.setBold(True)
     bold = QFontMetrics(heavy)
-    vertical = view.verticalHeader()
-    vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    vertical.setDefaultSectionSize(metrics.height() + 4)
-    vertical.hide()
     horizontal = view.horizontalHeader()
     horizontal.setHighlightSections(False)
     for position, column in enumerate(model.columns):
@@ -292,28 +357,20 @@ def outcome_item(look: Look, theme: Theme, text: str, tip: str) -> QTableWidgetI
     return result
 
 
-class FrozenColumn(QTableView):
+class FrozenColumn(RecordView):
     """The first column of a table once more, above it: it stays in view while the others are scrolled sideways."""
 
-    def __init__(self, table: QTableView) -> None:
-        super().__init__(table)
+    def __init__(self, table: RecordView) -> None:
+        super().__init__(table._records, table)
         self._table = table
-        self.setModel(table.model())
         self.setSelectionModel(table.selectionModel())
-        self.setItemDelegate(table.itemDelegate())
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setFocusProxy(table)
         self.setObjectName("frozen")
         self.setAccessibleName(table.accessibleName())
-        self.setAlternatingRowColors(True)
-        self.setShowGrid(False)
-        self.setSelectionBehavior(table.selectionBehavior())
         self.setSelectionMode(table.selectionMode())
         for bars in (self.setHorizontalScrollBarPolicy, self.setVerticalScrollBarPolicy):
             bars(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.verticalHeader().setDefaultSectionSize(table.verticalHeader().defaultSectionSize())
         for column in range(1, table.model().columnCount()):
             self.setColumnHidden(column, True)
         theirs, ours = table.horizontalHeader(), self.horizontalHeader()

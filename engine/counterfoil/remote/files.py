@@ -81,7 +81,8 @@ def _copied(transfer: Transfer, most: int) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="counterfoil-") as folder:
         path = Path(folder) / transfer.address.name
         with path.open("wb") as target:
-            transfer.copy_into(target, most)
+            for _ in transfer.copy_into(target, most):
+                pass
         yield path
 
 

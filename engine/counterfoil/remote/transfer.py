@@ -11,7 +11,7 @@ import asyncio
 import concurrent.futures
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, TypeVar
 
@@ -120,10 +120,17 @@ class Transfer(ABC):
         """As :class:`counterfoil_core.remote.ranges.Ranges`."""
         self._wait(self._patiently(self._look_again, 0))
 
-    def copy_into(self, target: BinaryIO, most: int) -> None:
-        """Write the whole file; raises GivenFileError where it has more than ``most`` bytes, and as :meth:`fetch`."""
+    def copy_into(self, target: BinaryIO, most: int) -> Iterator[int]:
+        """Write the whole file, and yield now and then how many bytes have come.
+
+        Raises:
+            GivenFileError: It has more than ``most`` bytes.
+            FileReadError, CancelledError: As :meth:`fetch`.
+        """
+        done = 0
 
         async def copied() -> None:
+            nonlocal done
             target.seek(0)
             target.truncate()
             self._requests, done, begun = self._requests + 1, 0, self._loop.time()
@@ -136,7 +143,8 @@ class Transfer(ABC):
             self.size = done
             self._bytes += done
 
-        self._wait(self._patiently(copied, None))
+        for _ in self._looks(self._patiently(copied, None)):
+            yield done
 
     def changed(self, what: str) -> FileChangedError:
         """Return the error that says that the file is another one now."""
@@ -212,12 +220,28 @@ class Transfer(ABC):
         )
 
     def _wait(self, work: Coroutine[Any, Any, Brought]) -> Brought:
-        """Wait for work in the loop; raises what it raises, CancelledError, and FileReadError when all is too slow."""
+        """Wait for work in the loop; raises as :meth:`_looks`."""
+        looks = self._looks(work)
+        while True:
+            try:
+                next(looks)
+            except StopIteration as end:
+                brought: Brought = end.value
+                return brought
+
+    def _looks(self, work: Coroutine[Any, Any, Brought]) -> Generator[None, None, Brought]:
+        """Wait for work in the loop, and yield with each look at it.
+
+        Raises:
+            CancelledError: The user stopped it.
+            FileReadError: All of it together is too slow; and whatever the work raises.
+        """
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         begun, before = time.monotonic(), self._waited
         try:
             while not concurrent.futures.wait([future], LOOK_SECONDS).done:
                 self._cancel.check()
+                yield
                 self._waited = before + time.monotonic() - begun
                 if self._waited > self._patience.altogether(self._requests, self._due):
                     raise self._too_slow()

@@ -31,13 +31,11 @@ from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import open_input
 from counterfoil_core.base.precision import AnyPrecision
 from counterfoil_core.order.evaluation import SCORE
-from counterfoil_core.values.runfacts import MAX_SCORES, NATS_BITS
+from counterfoil_core.values.runfacts import MAX_SCORES, MOST_NATS, NATS_BITS
 
 RECIPE = "evaluation"
 LOSS = "loss"
 """What a function of counts may return beside them: the mean loss of the batch, which the curves of a run show."""
-_MOST_NATS = 2.0**10
-"""A larger loss of one row counts as this one, so that no sum is infinite."""
 _LARGEST_CONFUSION = 100
 """Classes up to which they are counted in pairs."""
 
@@ -159,7 +157,7 @@ def answer_counts(logits: Tensor, labels: Tensor) -> dict[str, Tensor]:
     kept = labels >= 0
     losses = functional.cross_entropy(logits, torch.where(kept, labels, -100), reduction="none")
     # The rounding to a multiple of 2^-20 is a definition, so that sums are exact in any order.
-    nats = (losses.clamp(0.0, _MOST_NATS) * 2.0**NATS_BITS).round().to(torch.int64)
+    nats = (losses.clamp(0.0, float(MOST_NATS)) * 2.0**NATS_BITS).round().to(torch.int64)
     counted = kept.sum()
     return {
         "counted": counted,

@@ -59,6 +59,8 @@ MAX_SCORES = 10_000
 """Numbers of all counts of an evaluation."""
 NATS_BITS = 20
 """Losses are counted in units of 2^-20 nats."""
+MOST_NATS = 2**10
+"""A larger loss of one row counts as this one, so that no sum is infinite."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,14 @@ class Score:
         """What follows from counts whose names are agreed upon, by name, rounded to 28 digits.
 
         ``accuracy`` is correct / counted. ``macro_f1`` is the mean over the classes of 2 TP / (2 TP + FP + FN), of
-        confusion by label and answer, 0 for a class without any. ``perplexity`` is the exponential of the mean loss.
+        confusion by label and answer, 0 for a class without any. ``perplexity`` is the exponential of the mean loss;
+        a mean beyond what one loss can be, which a stranger may state, has none.
         """
         found: dict[str, Decimal] = {}
         counted, correct, nats = (self.count(name) for name in ("counted", "correct", "nats"))
         if counted and correct is not None:
             found["accuracy"] = Decimal(correct) / counted
-        if counted and nats is not None:
+        if counted and nats is not None and nats <= counted * MOST_NATS * 2**NATS_BITS:
             found["perplexity"] = (Decimal(nats) / (counted * 2**NATS_BITS)).exp()
         for one in self.counts:
             if one.name == "confusion" and one.fits and len(one.shape) == 2 and one.shape[0] == one.shape[1]:

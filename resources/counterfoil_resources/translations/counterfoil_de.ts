@@ -102,10 +102,6 @@
             <translation>Sie unterschreiben, dass Sie jeden angekreuzten Lauf nachgerechnet und gefunden haben, was daneben steht. Jeder bekommt ein eigenes Urteil, neben seiner Datei.</translation>
         </message>
         <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
-        </message>
-        <message>
             <source>{0} of {1} are signed…</source>
             <translation>{0} von {1} sind unterschrieben…</translation>
         </message>
@@ -1600,25 +1596,6 @@
         </message>
     </context>
     <context>
-        <name>FactsDesk</name>
-        <message>
-            <source>&amp;Facts of the run…</source>
-            <translation>Angaben &amp;zum Lauf…</translation>
-        </message>
-        <message>
-            <source>Check r&amp;ules…</source>
-            <translation>&amp;Regeln prüfen…</translation>
-        </message>
-        <message>
-            <source>Count what the run shows of itself: operations, rows, parameters, settings; nothing is replayed</source>
-            <translation>Zählt, was der Lauf von sich zeigt: Operationen, Zeilen, Parameter, Einstellungen; nichts wird nachgerechnet</translation>
-        </message>
-        <message>
-            <source>See which rules the run holds, which it breaks, and which cannot be told</source>
-            <translation>Zeigt, welche Regeln der Lauf einhält, welche er bricht und welche sich nicht entscheiden lassen</translation>
-        </message>
-    </context>
-    <context>
         <name>FactsDialog</name>
         <message>
             <source>&amp;Copy</source>
@@ -1645,6 +1622,10 @@
             <translation>Durch Auftrags-Hash und Laufwurzel gebunden</translation>
         </message>
         <message>
+            <source>By the run root: the counts are part of the state after the last step</source>
+            <translation>Durch die Laufwurzel gebunden: Die Zählungen sind Teil des Zustands nach dem letzten Schritt</translation>
+        </message>
+        <message>
             <source>By the trainer's signature: nobody else measured it</source>
             <translation>Durch die Unterschrift des Trainers gebunden: niemand sonst hat es gemessen</translation>
         </message>
@@ -1659,6 +1640,10 @@
         <message>
             <source>Computed in</source>
             <translation>Gerechnet in</translation>
+        </message>
+        <message>
+            <source>Count</source>
+            <translation>Zählung</translation>
         </message>
         <message>
             <source>Count &amp;again</source>
@@ -1721,6 +1706,10 @@
             <translation>Es wird nichts nachgerechnet: Ob die Schritte wahr sind, sagt ein Urteil und keine dieser Angaben.</translation>
         </message>
         <message>
+            <source>Number</source>
+            <translation>Anzahl</translation>
+        </message>
+        <message>
             <source>Operations</source>
             <translation>Operationen</translation>
         </message>
@@ -1747,6 +1736,10 @@
         <message>
             <source>Part of a step</source>
             <translation>Teil des Schritts</translation>
+        </message>
+        <message>
+            <source>Place</source>
+            <translation>Stelle</translation>
         </message>
         <message>
             <source>Precision</source>
@@ -1811,6 +1804,10 @@
         <message>
             <source>What the run shows</source>
             <translation>Was der Lauf zeigt</translation>
+        </message>
+        <message>
+            <source>What was counted of the answers</source>
+            <translation>Was von den Antworten gezählt wurde</translation>
         </message>
         <message>
             <source>What was ordered and run</source>
@@ -2028,12 +2025,16 @@
             <translation>&amp;Schließen</translation>
         </message>
         <message>
-            <source>&amp;Stop</source>
-            <translation>&amp;Abbrechen</translation>
+            <source>A file that moved</source>
+            <translation>Eine verschobene Datei</translation>
         </message>
         <message>
             <source>All files (*)</source>
             <translation>Alle Dateien (*)</translation>
+        </message>
+        <message>
+            <source>Being looked for</source>
+            <translation>Wird gesucht</translation>
         </message>
         <message>
             <source>Choose the &amp;file…</source>
@@ -2056,6 +2057,14 @@
             <translation>In einem &amp;Ordner suchen…</translation>
         </message>
         <message>
+            <source>Not found</source>
+            <translation>Nicht gefunden</translation>
+        </message>
+        <message>
+            <source>Not looked for</source>
+            <translation>Nicht gesucht</translation>
+        </message>
+        <message>
             <source>Order digest</source>
             <translation>Digest des Auftrags</translation>
         </message>
@@ -2070,6 +2079,10 @@
         <message>
             <source>What</source>
             <translation>Was</translation>
+        </message>
+        <message>
+            <source>What is looked for</source>
+            <translation>Was gesucht wird</translation>
         </message>
         <message>
             <source>{0} is another file: it does not hold the same.</source>
@@ -2569,10 +2582,6 @@
             <translation>Nicht erledigt</translation>
         </message>
         <message>
-            <source>Passphrase</source>
-            <translation>Passwort</translation>
-        </message>
-        <message>
             <source>Passphrase of the key</source>
             <translation>Passphrase des Schlüssels</translation>
         </message>
@@ -2603,10 +2612,6 @@
         <message>
             <source>Written: {0}</source>
             <translation>Geschrieben: {0}</translation>
-        </message>
-        <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
         </message>
     </context>
     <context>
@@ -3405,6 +3410,18 @@
     <context>
         <name>LookupDesk</name>
         <message>
+            <source>&amp;Facts of the run…</source>
+            <translation>Angaben &amp;zum Lauf…</translation>
+        </message>
+        <message>
+            <source>Check r&amp;ules…</source>
+            <translation>&amp;Regeln prüfen…</translation>
+        </message>
+        <message>
+            <source>Count what the run shows of itself: operations, rows, parameters, settings; nothing is replayed</source>
+            <translation>Zählt, was der Lauf von sich zeigt: Operationen, Zeilen, Parameter, Einstellungen; nichts wird nachgerechnet</translation>
+        </message>
+        <message>
             <source>Find a &amp;hash or weights…</source>
             <translation>Hash oder Gewichte &amp;suchen…</translation>
         </message>
@@ -3420,6 +3437,10 @@
             <source>See what a folder of verdicts says of each trainer, and how much of the next run to replay</source>
             <translation>Sehen, was ein Ordner mit Urteilen über jeden Trainer sagt, und wie viel vom nächsten Lauf nachzurechnen ist</translation>
         </message>
+        <message>
+            <source>See which rules the run holds, which it breaks, and which cannot be told</source>
+            <translation>Zeigt, welche Regeln der Lauf einhält, welche er bricht und welche sich nicht entscheiden lassen</translation>
+        </message>
     </context>
     <context>
         <name>MachineDialog</name>
@@ -3432,8 +3453,20 @@
             <translation>&amp;Erneut untersuchen</translation>
         </message>
         <message>
+            <source>Being examined</source>
+            <translation>Wird untersucht</translation>
+        </message>
+        <message>
+            <source>C&amp;lose</source>
+            <translation>Sch&amp;ließen</translation>
+        </message>
+        <message>
             <source>Found</source>
             <translation>Gefunden</translation>
+        </message>
+        <message>
+            <source>Not examined</source>
+            <translation>Nicht untersucht</translation>
         </message>
         <message>
             <source>Part</source>
@@ -3446,6 +3479,14 @@
         <message>
             <source>State</source>
             <translation>Zustand</translation>
+        </message>
+        <message>
+            <source>The examination was stopped.</source>
+            <translation>Die Untersuchung wurde angehalten.</translation>
+        </message>
+        <message>
+            <source>The machine</source>
+            <translation>Der Rechner</translation>
         </message>
         <message>
             <source>This machine</source>
@@ -3497,6 +3538,10 @@
         <message>
             <source>&amp;Finding</source>
             <translation>&amp;Befund</translation>
+        </message>
+        <message>
+            <source>&amp;Lock my keys</source>
+            <translation>Meine Schlüssel s&amp;perren</translation>
         </message>
         <message>
             <source>&amp;Log</source>
@@ -3557,6 +3602,10 @@
         <message>
             <source>Counterfoil on {0}</source>
             <translation>Counterfoil auf {0}</translation>
+        </message>
+        <message>
+            <source>Forget the passphrases of your keys at once, which the preferences keep for a while</source>
+            <translation>Die Passwörter Ihrer Schlüssel sofort vergessen, die die Einstellungen eine Weile behalten</translation>
         </message>
         <message>
             <source>Go to the desk with all cases; what is open is closed</source>
@@ -4085,6 +4134,25 @@
         </message>
     </context>
     <context>
+        <name>PassphraseLine</name>
+        <message>
+            <source>Passphrase</source>
+            <translation>Passwort</translation>
+        </message>
+        <message>
+            <source>empty if the key has none</source>
+            <translation>leer, wenn der Schlüssel keines hat</translation>
+        </message>
+        <message>
+            <source>recommended; protects the key file</source>
+            <translation>empfohlen; schützt die Schlüsseldatei</translation>
+        </message>
+        <message>
+            <source>unlocked: nothing to type</source>
+            <translation>entsperrt: nichts einzugeben</translation>
+        </message>
+    </context>
+    <context>
         <name>PlaceDesk</name>
         <message>
             <source>&amp;Connect</source>
@@ -4136,6 +4204,14 @@
         <message>
             <source>What came of it</source>
             <translation>Was daraus wurde</translation>
+        </message>
+        <message>
+            <source>{0} %: {1} of {2}</source>
+            <translation>{0} %: {1} von {2}</translation>
+        </message>
+        <message>
+            <source>{0}, {1} left</source>
+            <translation>{0}, noch {1}</translation>
         </message>
     </context>
     <context>
@@ -4288,6 +4364,10 @@ Lauf zu finden</translation>
     <context>
         <name>PreferencesDialog</name>
         <message>
+            <source> minutes</source>
+            <translation> Minuten</translation>
+        </message>
+        <message>
             <source>&amp;Device</source>
             <translation>&amp;Gerät</translation>
         </message>
@@ -4360,6 +4440,10 @@ Lauf zu finden</translation>
             <translation>Ordner für Bündel</translation>
         </message>
         <message>
+            <source>How long after its last use a key needs no passphrase. It is kept in memory alone, and forgotten when the window is closed.</source>
+            <translation>Wie lange nach dem letzten Gebrauch ein Schlüssel kein Passwort braucht. Es bleibt nur im Arbeitsspeicher und wird vergessen, wenn das Fenster geschlossen wird.</translation>
+        </message>
+        <message>
             <source>Import settings</source>
             <translation>Einstellungen importieren</translation>
         </message>
@@ -4396,6 +4480,10 @@ Lauf zu finden</translation>
             <translation>Die Einstellungen einer Datei hier zeigen; mit OK werden sie gespeichert</translation>
         </message>
         <message>
+            <source>Stays &amp;unlocked</source>
+            <translation>&amp;Bleibt entsperrt</translation>
+        </message>
+        <message>
             <source>Text &amp;size</source>
             <translation>Te&amp;xtgröße</translation>
         </message>
@@ -4430,6 +4518,10 @@ Lauf zu finden</translation>
         <message>
             <source>asked for at the first verdict</source>
             <translation>wird beim ersten Urteil erfragt</translation>
+        </message>
+        <message>
+            <source>locked after each use</source>
+            <translation>nach jedem Gebrauch gesperrt</translation>
         </message>
         <message>
             <source>none</source>
@@ -4775,10 +4867,6 @@ Lauf zu finden</translation>
             <translation>Er sagt, wer trainiert hat: Wer das glauben soll, braucht den öffentlichen Schlüssel von Ihnen</translation>
         </message>
         <message>
-            <source>Passphrase</source>
-            <translation>Passwort</translation>
-        </message>
-        <message>
             <source>Passphrase a&amp;gain</source>
             <translation>Passphrase &amp;noch einmal</translation>
         </message>
@@ -4835,20 +4923,12 @@ Lauf zu finden</translation>
             <translation>Ihr privater &amp;Schlüssel als Trainer</translation>
         </message>
         <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
-        </message>
-        <message>
             <source>empty: none are published</source>
             <translation>leer: Es werden keine veröffentlicht</translation>
         </message>
         <message>
             <source>only for an order that names one</source>
             <translation>nur für einen Auftrag, der eine nennt</translation>
-        </message>
-        <message>
-            <source>recommended; protects the key file</source>
-            <translation>empfohlen; schützt die Schlüsseldatei</translation>
         </message>
     </context>
     <context>
@@ -5996,14 +6076,6 @@ Lauf zu finden</translation>
         <message>
             <source>beside it: {0}</source>
             <translation>daneben: {0}</translation>
-        </message>
-        <message>
-            <source>empty if the key has none</source>
-            <translation>leer, wenn der Schlüssel keines hat</translation>
-        </message>
-        <message>
-            <source>recommended; protects the key file</source>
-            <translation>empfohlen; schützt die Schlüsseldatei</translation>
         </message>
     </context>
     <context>
@@ -14284,8 +14356,8 @@ Lauf zu finden</translation>
             <translation>Skalare der Schritte</translation>
         </message>
         <message>
-            <source>perplexity {0:.4f}</source>
-            <translation>Perplexität {0:.4f}</translation>
+            <source>perplexity {0:.6g}</source>
+            <translation>Perplexität {0:.6g}</translation>
         </message>
         <message>
             <source>products in {0}</source>

@@ -199,7 +199,7 @@ def test_a_copy_that_was_cut_short_is_made_anew() -> None:
             served.length = True
             served.lie = lambda _, data: cuts.pop() if cuts else data
             target = io.BytesIO()
-            transfer.copy_into(target, 2**20)
+            list(transfer.copy_into(target, 2**20))
             assert target.getvalue() == DATA
             assert not cuts, "control: one was cut short"
         finally:

@@ -35,7 +35,7 @@ def read_whole(url: str) -> None:
         if transfer.has_ranges:
             transfer.fetch([(0, 4)])
         else:
-            transfer.copy_into(io.BytesIO(), 2**30)
+            list(transfer.copy_into(io.BytesIO(), 2**30))
     finally:
         transfer.close()
 

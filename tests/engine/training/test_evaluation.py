@@ -251,6 +251,20 @@ def test_macro_f1_of_a_class_that_nobody_names_is_zero() -> None:
     assert score.metrics["macro_f1"] == (Decimal(4) / 5 + Decimal(2) / 3 + 0) / 3
 
 
+@pytest.mark.parametrize(
+    ("nats", "said"),
+    [
+        (3 * 2**20, "perplexity 20.0855"),
+        (2**30, "perplexity inf"),  # a mean loss of 1,024: more than a float holds
+        (2**30 + 1, "2 counts"),  # beyond what a loss can be: an exponential that nobody could write down
+        (2**62, "2 counts"),
+    ],
+)
+def test_whatever_loss_a_stranger_states_ends_in_words(nats: int, said: str) -> None:
+    score = Score(state_root({}), state_root({}), (ScoreCount("counted", (), (1,)), ScoreCount("nats", (), (nats,))))
+    assert str(score_said(score)) == said
+
+
 def test_a_training_has_no_score() -> None:
     weights = {"weight": Value(0), "score:correct": Value(1)}
     training = [Program((), (), weights, Value(2))]

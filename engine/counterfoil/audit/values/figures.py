@@ -80,7 +80,7 @@ def score_said(score: Score) -> Sentence:
     if "macro_f1" in metrics:
         parts.append(say("macro F1 {0:.4f}", float(metrics["macro_f1"])))
     if "perplexity" in metrics:
-        parts.append(say("perplexity {0:.4f}", float(metrics["perplexity"])))
+        parts.append(say("perplexity {0:.6g}", float(metrics["perplexity"])))
     for one in score.counts:
         if not one.shape and one.name not in ("correct", "counted", "nats"):
             parts.append(say("{0} {1:,}", one.name, score.count(one.name) or 0))
