@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import FACTORIES, Operation, make_operation, native
-from counterfoil_core.operators.facts import ROW_SCALE
+from counterfoil_core.operators.facts import ROW_FREXP
 from counterfoil_core.operators.node import Node, TensorType
 from counterfoil_core.operators.signatures import overload
 
@@ -314,8 +314,8 @@ def selection_calls(dtype: torch.dtype) -> list[Call]:
                 found.append(Call("aten.scatter_reduce.two", [wide, dim, where, met, reduce], {"include_self": kept}))
     if dtype.is_floating_point:
         found += [Call(f"aten.{n}.default", [mixed(dtype, 33, 1201), [1]], {}) for n in ("amax", "amin")]
-        found += [Call(ROW_SCALE, [x], {}) for x in (wide, tall.t(), mixed(dtype, 33, 1201), finite[:, None])]
-        found += [Call(ROW_SCALE, [finite[:60].view(5, 4, 3)[:, :, :0]], {})]
+        found += [Call(ROW_FREXP, [x], {}) for x in (wide, tall.t(), mixed(dtype, 33, 1201), finite[:, None])]
+        found += [Call(ROW_FREXP, [finite[:60].view(5, 4, 3)[:, :, :0]], {})]
         # From 32,768 elements on torch shares work among threads; smaller ones would not show what threads change.
         image, volume = few(dtype, 3, 5, 61, 59, seed=4), few(dtype, 2, 3, 21, 23, 19, seed=5)
         nhwc = image.contiguous(memory_format=torch.channels_last)

@@ -47,10 +47,10 @@ class ByRows(fx.Interpreter):
             return product(*args, **kwargs)
 
 
-def row_scale(x: Tensor) -> Tensor:
-    """Return the power of two in which the largest magnitude of each row lies: float32 ``[..., 1]`` of ``[..., n]``."""
-    scale: Tensor = torch.ops.counterfoil.row_scale(x)
-    return scale
+def row_frexp(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return rows over the powers of two that their largest magnitudes are in, and those: ``[..., n]``, ``[..., 1]``."""
+    fraction, scale = torch.ops.counterfoil.row_frexp(x)
+    return fraction, scale
 
 
 def _is_softmax(given: Any) -> bool:
@@ -75,8 +75,8 @@ def _by_rows(product: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, T
     """The rows of the left operand divided by their scales, and those of the product multiplied by them."""
 
     def scaled(left: Tensor, right: Tensor) -> Tensor:
-        scale = row_scale(left)
-        found = product(left / scale, right)
+        fraction, scale = row_frexp(left)
+        found = product(fraction, right)
         return found * (scale if found.dim() == left.dim() else scale.squeeze(-1))
 
     return scaled
@@ -84,23 +84,25 @@ def _by_rows(product: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, T
 
 def _batched(left: Tensor, right: Tensor) -> Tensor:
     """The same of a batch; the columns of the right operand, which may be tokens too, divided by theirs."""
-    scale = row_scale(right.mT).mT
-    return _by_rows(_aten.bmm.default)(left, right / scale) * scale
+    fraction, scale = row_frexp(right.mT)
+    return _by_rows(_aten.bmm.default)(left, fraction.mT) * scale.mT
 
 
 def _mixture(weights: Tensor, values: Tensor) -> Tensor:
     """A mixture of rows, as attention makes it: the scales of the values' rows are multiplied into their weights."""
-    scale = row_scale(values)
-    return _by_rows(_aten.bmm.default)(weights * scale.mT, values / scale)
+    fraction, scale = row_frexp(values)
+    return _by_rows(_aten.bmm.default)(weights * scale.mT, fraction)
 
 
-def _sample_scale(x: Tensor) -> Tensor:
-    return row_scale(x.reshape(x.shape[0], -1)).view(-1, *[1] * (x.dim() - 1))
+def _samples(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Samples as fractions of a power of two each, which has as many axes."""
+    fraction, scale = row_frexp(x.reshape(x.shape[0], -1))
+    return fraction.view(x.shape), scale.view(-1, *[1] * (x.dim() - 1))
 
 
 def _convolution(x: Tensor, weight: Tensor, bias: None, *geometry: Any) -> Tensor:
-    scale = _sample_scale(x)
-    found: Tensor = _aten.convolution.default(x / scale, weight, bias, *geometry)
+    fraction, scale = _samples(x)
+    found: Tensor = _aten.convolution.default(fraction, weight, bias, *geometry)
     return found * scale
 
 
@@ -109,8 +111,8 @@ def _convolution_backward(g: Tensor, x: Tensor, weight: Tensor, sizes: Any, *res
     *geometry, mask = rest
     by_input = by_weight = None
     if mask[0]:
-        scale, alone = _sample_scale(g), [True, False, False]
-        by_input = _aten.convolution_backward.default(g / scale, x, weight, sizes, *geometry, alone)[0] * scale
+        (fraction, scale), alone = _samples(g), [True, False, False]
+        by_input = _aten.convolution_backward.default(fraction, x, weight, sizes, *geometry, alone)[0] * scale
     if mask[1]:
         by_weight = _aten.convolution_backward.default(g, x, weight, sizes, *geometry, [False, True, False])[1]
     return by_input, by_weight, None

@@ -18,7 +18,7 @@ from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precis
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels.exact.limits import check_operands, sum_bits
 from counterfoil_core.operators.convolutions import facts as convolutions
-from counterfoil_core.operators.facts import ROW_SCALE, OperatorClass
+from counterfoil_core.operators.facts import ROW_FREXP, OperatorClass
 from counterfoil_core.operators.indexing import facts as indexing
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.moves import limits as moves
@@ -71,11 +71,12 @@ def check_exact(program: Program, bits: int, cancel: CancelToken | None = None) 
 
 _BY_ROWS = frozenset(("mm", "mv", "bmm", "convolution", "convolution_backward"))
 """Products whose first result has the rows, or samples, of the first operand."""
-_RESHAPES = frozenset(("aten.view.default", "aten._unsafe_view.default", "aten.clone.default"))
+_OF_SAMPLES = frozenset(("convolution", "convolution_backward"))
+_RESHAPES = frozenset(("aten.view.default", "aten._unsafe_view.default"))
 
 
 def check_rows(program: Program, cancel: CancelToken | None = None) -> None:
-    """Check that every product of a program divides its first operand by the scales of that one's rows, or samples.
+    """Check that every product of a program takes rows, or samples, as fractions of powers of two (``row_frexp``).
 
     Args:
         program: The program, as for :func:`check_exact`.
@@ -89,34 +90,35 @@ def check_rows(program: Program, cancel: CancelToken | None = None) -> None:
     for node in program.nodes:
         if cancel is not None:
             cancel.check()
-        by_rows = node.entry.kind in _BY_ROWS and node.entry.operator_class is OperatorClass.ROUNDED
-        if by_rows and node.outputs[0] is not None and not _is_scaled(node.args[:1], made):
+        if node.entry.kind not in _BY_ROWS or node.entry.operator_class is not OperatorClass.ROUNDED:
+            continue
+        if node.outputs[0] is not None and not _is_fraction(node, program.types, made):
             raise ProgramError(
                 say("The operator {0} takes rows that are not divided by their scales.", node.where),
                 remedy=say("Order the job anew with this profile, so that its products are by rows when captured."),
             )
 
 
-def _is_scaled(operands: Sequence[Argument], made: Mapping[int, Node]) -> bool:
-    """Whether the first operand is a quotient of a value and the scales of that one's rows, or samples."""
-    quotient = _maker(operands, made)
-    if quotient is None or quotient.operator != "aten.div.Tensor":
+def _is_fraction(product: Node, types: Sequence[TensorType | None], made: Mapping[int, Node]) -> bool:
+    """Whether the rows, or samples, of the first operand are divided by their scales."""
+    samples = product.entry.kind in _OF_SAMPLES
+    node = _maker(product.args, made)
+    while samples and node is not None and node.operator in _RESHAPES:
+        node = _maker(node.args, made)
+    if node is None or node.operator != ROW_FREXP:
         return False
-    scale = _maker(_source(quotient.args[1:], made), made)
-    if scale is None or scale.operator != ROW_SCALE:
-        return False
-    return quotient.args[0] in (scale.args[0], *_source(scale.args, made))
+    of, rows = _type(product.args[0], types), _type(Value(node.first_value), types)
+    return not samples or rows.shape == (of.shape[0], math.prod(of.shape[1:]))
 
 
-def _source(operands: Sequence[Argument], made: Mapping[int, Node]) -> Sequence[Argument]:
-    """The first operand before it got its shape, of samples a row each."""
-    while (node := _maker(operands, made)) is not None and node.operator in _RESHAPES:
-        operands = node.args
-    return operands[:1]
+def _type(value: Argument, types: Sequence[TensorType | None]) -> TensorType:
+    found = types[value.number] if isinstance(value, Value) else None
+    assert found is not None, "a product of what is no tensor"
+    return found
 
 
 def _maker(operands: Sequence[Argument], made: Mapping[int, Node]) -> Node | None:
-    """The operator that made the first operand."""
+    """The operator whose first output the first operand is."""
     return made.get(operands[0].number) if operands and isinstance(operands[0], Value) else None
 
 

@@ -18,9 +18,9 @@ EXPONENTIAL = "counterfoil.exponential"
 DRAWS = frozenset((UNIFORM, NORMAL, EXPONENTIAL))
 """The random operators: every other random number is made of theirs (:mod:`counterfoil.program.torchdraws`)."""
 
-ROW_SCALE = "counterfoil.row_scale.default"
-"""The power of two that the largest magnitude of a row lies in, for each row along the last axis."""
-OWN = DRAWS | {ROW_SCALE}
+ROW_FREXP = "counterfoil.row_frexp.default"
+"""Rows along the last axis divided by the power of two that the largest magnitude of each lies in, and that power."""
+OWN = DRAWS | {ROW_FREXP}
 """The operators that no library has."""
 
 

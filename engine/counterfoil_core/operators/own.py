@@ -1,4 +1,4 @@
-"""The operators of our own, declared to torch: the draws, and the scale of a row.
+"""The operators of our own, declared to torch: the draws, and rows as fractions of powers of two.
 
 Draws are the only sources of randomness in a program. Their numbers come from Philox4x32-10, keyed by the order's seed,
 the step and the draw number (:mod:`counterfoil_core.arithmetic.compute.draws`).
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from counterfoil_core.operators.facts import DRAWS, ROW_SCALE
+from counterfoil_core.operators.facts import DRAWS, ROW_FREXP
 
 _LIBRARY = torch.library.Library("counterfoil", "DEF")  # type: ignore[no-untyped-call]
 
@@ -20,16 +20,16 @@ def _fake_draw(size: Sequence[int], draw: int) -> Tensor:
     return torch.empty(list(size), dtype=torch.float32)
 
 
-def _fake_scale(x: Tensor) -> Tensor:
-    return x.new_empty((*x.shape[:-1], 1))
+def _fake_rows(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x.new_empty(x.shape), x.new_empty((*x.shape[:-1], 1))
 
 
-def _declare(name: str, signature: str, fake: Callable[..., Tensor]) -> None:
+def _declare(name: str, signature: str, fake: Callable[..., object]) -> None:
     kind = name.split(".")[1]
-    _LIBRARY.define(f"{kind}({signature}) -> Tensor")  # type: ignore[no-untyped-call]
+    _LIBRARY.define(f"{kind}{signature}")  # type: ignore[no-untyped-call]
     torch.library.register_fake(f"counterfoil::{kind}", fake, lib=_LIBRARY)
 
 
 for _name in sorted(DRAWS):
-    _declare(_name, "int[] size, int draw", _fake_draw)
-_declare(ROW_SCALE, "Tensor self", _fake_scale)
+    _declare(_name, "(int[] size, int draw) -> Tensor", _fake_draw)
+_declare(ROW_FREXP, "(Tensor self) -> (Tensor, Tensor)", _fake_rows)

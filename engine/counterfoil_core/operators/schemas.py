@@ -303,7 +303,7 @@ aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Devic
 aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 counterfoil::exponential(int[] size, int draw) -> Tensor
 counterfoil::normal(int[] size, int draw) -> Tensor
-counterfoil::row_scale(Tensor self) -> Tensor
+counterfoil::row_frexp(Tensor self) -> (Tensor, Tensor)
 counterfoil::uniform(int[] size, int draw) -> Tensor
 """
 

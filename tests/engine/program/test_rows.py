@@ -22,8 +22,8 @@ from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, 
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels.exact.forms import Profile
-from counterfoil_core.operators.facts import ROW_SCALE
-from counterfoil_core.operators.node import TensorType
+from counterfoil_core.operators.facts import ROW_FREXP
+from counterfoil_core.operators.node import TensorType, Value
 from counterfoil_core.program.graph import Program
 from support.jobs import draw
 
@@ -177,20 +177,23 @@ def test_a_sample_does_not_depend_on_others_and_its_step_is_the_same_training() 
 
 
 def without_scales(program: Program, number: int) -> Program:
-    """The program with what is divided in the place of a quotient by scales."""
-    scales = {node.first_value for node in program.nodes if node.operator == ROW_SCALE}
+    """The program with what the rows of one product were before they were divided in their place, or their scales."""
     made = {node.first_value: node for node in program.nodes}
-    nodes = list(program.nodes)
-    found = [
-        (index, node)
-        for index, node in enumerate(nodes)
-        if node.entry.kind in ("mm", "mv", "bmm", "convolution") and made[node.args[0].number].args[1].number
-    ]
-    index, node = found[number]
-    whole = made[node.args[0].number].args[0]
-    nodes[index] = replace(node, args=(whole, *node.args[1:]))
-    assert scales
-    return replace(program, nodes=tuple(nodes))
+    nodes, found = list(program.nodes), 0
+    for index, node in enumerate(nodes):
+        fraction = made.get(node.args[0].number) if isinstance(node.args[0], Value) else None
+        if fraction is not None and fraction.operator == "aten.view.default":
+            fraction = made.get(fraction.args[0].number)
+        if fraction is None or fraction.operator != ROW_FREXP or node.entry.kind == "view":
+            continue
+        found += 1
+        if found > number:
+            whole = fraction.args[0]
+            if node.entry.kind == "convolution":  # of its samples as rows
+                whole = made[whole.number].args[0]
+            nodes[index] = replace(node, args=(whole, *node.args[1:]))
+            return replace(program, nodes=tuple(nodes))
+    raise AssertionError("there are fewer")
 
 
 @pytest.mark.parametrize("number", range(4))
