@@ -48,7 +48,7 @@ class ByRows(fx.Interpreter):
 
 
 def row_frexp(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return rows over the powers of two that their largest magnitudes are in, and those: ``[..., n]``, ``[..., 1]``."""
+    """Return rows over the powers of two that their largest elements are in, and these: ``[..., n]``, ``[..., 1]``."""
     fraction, scale = torch.ops.counterfoil.row_frexp(x)
     return fraction, scale
 
