@@ -48,7 +48,11 @@ def _in_loops(x: Tensor) -> tuple[Tensor, Tensor]:
     return fractions, scales
 
 
-@kernel(nogil=True, error_model="numpy")
+@kernel(
+    nogil=True,
+    error_model="numpy",
+    ahead=["(float32[:,::1], int32[:,::1], float32[:,::1], float32[::1], int64, int64)"],
+)
 def _split(x: Any, patterns: Any, fractions: Any, scales: Any, start: int, end: int) -> None:
     for row in range(start, end):
         largest = largest_bits(patterns[row])
