@@ -21,7 +21,10 @@ from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.base.precision import ExactPrecision
+from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.exact import device_products, digits
 from counterfoil_core.kernels.exact.forms import Profile
+from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.operators.facts import ROW_FREXP
 from counterfoil_core.operators.node import TensorType, Value
 from counterfoil_core.program.graph import Program
@@ -76,9 +79,9 @@ def kept(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
 
 
 @cache
-def program_of(attend: Attend, count: int, precision: ExactPrecision) -> CapturedStep:
+def program_of(attend: Attend, count: int, rows: bool) -> CapturedStep:
     types = {"x": TensorType("float32", (1, count, WIDTH)), "places": TensorType("int64", (1, count))}
-    return capture(Block(attend, count), kept, NothingTrained(), types, exact=precision)
+    return capture(Block(attend, count), kept, NothingTrained(), types, exact=ExactPrecision(20, rows))
 
 
 def tokens() -> Tensor:
@@ -86,14 +89,16 @@ def tokens() -> Tensor:
     return torch.from_numpy(draw((LENGTH, WIDTH), 1)) * 2.0 ** (torch.arange(LENGTH)[:, None] // 3 - 6)
 
 
-def answered(attend: Attend, precision: ExactPrecision, at_once: int, length: int = LENGTH) -> Tensor:
+def answered(
+    attend: Attend, precision: ExactPrecision, at_once: int, length: int = LENGTH, profile: Profile | None = None
+) -> Tensor:
     """What a block makes of the first tokens, so many at once: float32 ``[length, WIDTH]``."""
     made, held, x = [], dict[str, Tensor](), tokens()
     for start in range(0, length, at_once):
-        step = program_of(attend, min(at_once, length - start), precision)
+        step = program_of(attend, min(at_once, length - start), precision.rows)
         places = torch.arange(start, min(start + at_once, length))
         batch = {"x": x[places][None], "places": places[None]}
-        compute = exactly(Profile.on(CPU, precision.bits))
+        compute = exactly(profile or Profile.on(CPU, precision.bits))
         inputs = StepInputs({**step.initial_state, **held}, batch, {}, Draws(0, 1))
         found = Interpreter(step.program, CPU, torch.float32, compute).run(inputs).state
         held = {name: found[name] for name in ("keys", "values")}
@@ -113,6 +118,26 @@ def test_tokens_one_by_one_in_chunks_and_without_those_to_come_give_the_same_bit
     assert different(answered(attend, BY_ROWS, 7), whole) == 0
     assert different(answered(attend, BY_ROWS, 13, 13), whole[:13]) == 0
     assert not torch.equal(whole, torch.zeros_like(whole))
+
+
+@pytest.mark.parametrize("bits", [8, 13, 24])
+def test_with_any_bits(bits: int) -> None:
+    precision = ExactPrecision(bits, rows=True)
+    assert different(answered(by_library, precision, 4), answered(by_library, precision, LENGTH)) == 0
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="kernels are interpreted where there is no device")
+def test_a_devices_kernels_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By Triton's interpreter: the CPU's tensors take a device's way."""
+    pytest.importorskip("triton")
+    own = answered(by_library, BY_ROWS, LENGTH)
+    monkeypatch.setattr(devices, "loops_reach", lambda _device: False)
+    monkeypatch.setattr(devices, "triton_reaches", lambda _device: True)
+    monkeypatch.setattr(device_products, "_has_integers", lambda _device: True)
+    cores = Profile(BY_ROWS.bits, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES)
+    for at_once in (LENGTH, 7):
+        assert different(answered(by_library, BY_ROWS, at_once, profile=cores), own) == 0
+    digits.forget()
 
 
 def test_control_by_matrix_they_do_not() -> None:
