@@ -42,8 +42,12 @@ class ByRows(fx.Interpreter):
         if product is None or not args[0].is_floating_point():
             return super().run_node(n)
         with fx.traceback.set_current_meta(n):
-            if n.target is _aten.bmm.default and _is_softmax(n.args[0]):
-                return _mixture(*args)
+            if n.target is _aten.bmm.default:
+                left, right = args
+                if _is_softmax(n.args[0]):
+                    return _mixture(left, right)
+                if _is_softmax(n.args[1]):
+                    return _mixture(right.mT, left.mT).mT
             return product(*args, **kwargs)
 
 
