@@ -42,13 +42,23 @@ class ByRows(fx.Interpreter):
         if product is None or not args[0].is_floating_point():
             return super().run_node(n)
         with fx.traceback.set_current_meta(n):
-            if n.target is _aten.bmm.default:
-                left, right = args
-                if _is_softmax(n.args[0]):
-                    return _mixture(left, right)
-                if _is_softmax(n.args[1]):
-                    return _mixture(right.mT, left.mT).mT
-            return product(*args, **kwargs)
+            return _batch(n, *args) if n.target is _aten.bmm.default else product(*args, **kwargs)
+
+
+def _batch(node: fx.Node, left: Tensor, right: Tensor) -> Tensor:
+    """The products of a batch, by what its operands are."""
+    for turned, (one, other), (of_one, of_other) in (
+        (False, (left, right), node.args), (True, (right.mT, left.mT), node.args[::-1]),
+    ):  # fmt: skip
+        found = None
+        if _is_softmax(of_one):
+            found = _mixture(one, other)
+        elif _is_repeated(of_other):
+            # Whether the library multiplies by one matrix as such or by copies of it hangs on memory.
+            found = _by_rows(_aten.bmm.default)(one, other)
+        if found is not None:
+            return found.mT if turned else found
+    return _columns_too(left, right)
 
 
 def row_frexp(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -71,6 +81,15 @@ def _is_softmax(given: Any) -> bool:
     return False
 
 
+def _is_repeated(given: Any) -> bool:
+    """Whether the matrices of a batch are one matrix, of two axes, repeated."""
+    while isinstance(given, fx.Node) and given.target in _MOVING:
+        if given.target is _aten.expand.default and given.args[0].meta["val"].dim() == 2:  # type: ignore[union-attr]
+            return True
+        given = given.args[0]
+    return False
+
+
 def _is_exponential(given: Any) -> bool:
     return isinstance(given, fx.Node) and given.target is _aten.exp.default
 
@@ -86,7 +105,7 @@ def _by_rows(product: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, T
     return scaled
 
 
-def _batched(left: Tensor, right: Tensor) -> Tensor:
+def _columns_too(left: Tensor, right: Tensor) -> Tensor:
     """The same of a batch; the columns of the right operand, which may be tokens too, divided by theirs."""
     fraction, scale = row_frexp(right.mT)
     return _by_rows(_aten.bmm.default)(left, fraction.mT) * scale.mT
@@ -125,7 +144,7 @@ def _convolution_backward(g: Tensor, x: Tensor, weight: Tensor, sizes: Any, *res
 _PRODUCTS: Mapping[Any, Callable[..., Any]] = {
     _aten.mm.default: _by_rows(_aten.mm.default),
     _aten.mv.default: _by_rows(_aten.mv.default),
-    _aten.bmm.default: _batched,
+    _aten.bmm.default: _columns_too,
     _aten.convolution.default: _convolution,
     _aten.convolution_backward.default: _convolution_backward,
 }

@@ -152,11 +152,10 @@ def test_control_by_matrix_they_do_not() -> None:
     assert different(answered(by_library, BY_MATRIX, 7), whole) > whole.numel() / 2
 
 
-@pytest.mark.parametrize("part", ["_mixture", "_batched"])
+@pytest.mark.parametrize("part", ["_mixture", "_columns_too"])
 def test_control_neither_keys_nor_values_may_share_an_exponent(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of the left operand alone are not enough."""
     monkeypatch.setattr(rows, part, rows._by_rows(torch.ops.aten.bmm.default))
-    monkeypatch.setitem(rows._PRODUCTS, torch.ops.aten.bmm.default, rows._batched)
     program_of.cache_clear()
     try:
         assert different(answered(by_hand, BY_ROWS, 1), answered(by_hand, BY_ROWS, LENGTH)) > 0
