@@ -152,13 +152,23 @@ def test_control_by_matrix_they_do_not() -> None:
     assert different(answered(by_library, BY_MATRIX, 7), whole) > whole.numel() / 2
 
 
-@pytest.mark.parametrize("part", ["_mixture", "_columns_too"])
-def test_control_neither_keys_nor_values_may_share_an_exponent(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of the left operand alone are not enough."""
-    monkeypatch.setattr(rows, part, rows._by_rows(torch.ops.aten.bmm.default))
+@pytest.mark.parametrize(
+    ("attend", "part", "instead"),
+    [
+        (by_hand, "_mixture", rows._by_rows(torch.ops.aten.bmm.default)),
+        (by_hand, "_columns_too", rows._by_rows(torch.ops.aten.bmm.default)),
+        (by_columns, "_is_softmax", lambda _given: False),
+        (by_columns, "_is_repeated", lambda _given: False),
+    ],
+)
+def test_control_neither_keys_nor_values_may_share_an_exponent(
+    attend: Attend, part: str, instead: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows of the left operand alone are not enough, and a weight is one matrix however often it is repeated."""
+    monkeypatch.setattr(rows, part, instead)
     program_of.cache_clear()
     try:
-        assert different(answered(by_hand, BY_ROWS, 1), answered(by_hand, BY_ROWS, LENGTH)) > 0
+        assert different(answered(attend, BY_ROWS, 1), answered(attend, BY_ROWS, LENGTH)) > 0
     finally:
         program_of.cache_clear()
 
