@@ -213,6 +213,11 @@ def _where_floating(exact: Callable[[Any], Array], plain: Callable[[Any], Array]
     return lambda a: (exact if _is_floating(a.self, a.other) else plain)(a)
 
 
+def row_frexp(x: Array) -> list[Array]:
+    scale = np.ldexp(np.float32(1), exponent(x, [-1]) - 1)
+    return [x / scale, scale]
+
+
 def _copied(a: Any) -> Array:
     return np.broadcast_to(a.src, a.self.shape)
 
@@ -236,6 +241,7 @@ def operators(bits: int) -> dict[str, Callable[[Any], Any]]:
         "amax.default": lambda a: a.self.max(axes(a.self, a.dim), keepdims=a.keepdim) + np.float32(0),
         "relu.default": lambda a: np.maximum(a.self, np.float32(0)) + np.float32(0),
         "clamp.default": lambda a: np.clip(a.self, a.min, a.max) + a.self.dtype.type(0),
+        "counterfoil.row_frexp.default": lambda a: row_frexp(a.self),
         "mm.default": lambda a: product(a.self, a.mat2, bits),
         "bmm.default": lambda a: product(a.self, a.mat2, bits),
         "sum.default": lambda a: summed(a.self, None) if a.self.dtype == np.float32 else a.self.sum(),

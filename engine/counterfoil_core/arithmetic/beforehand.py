@@ -18,11 +18,11 @@ from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precis
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels.exact.limits import check_operands, sum_bits
 from counterfoil_core.operators.convolutions import facts as convolutions
-from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.facts import ROW_FREXP, OperatorClass
 from counterfoil_core.operators.indexing import facts as indexing
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.moves import limits as moves
-from counterfoil_core.operators.node import Argument, Node, TensorType
+from counterfoil_core.operators.node import Argument, Node, TensorType, Value
 from counterfoil_core.operators.pointwise import facts as pointwise
 from counterfoil_core.operators.pooling import facts as pooling
 from counterfoil_core.operators.products import facts as products
@@ -67,6 +67,59 @@ def check_exact(program: Program, bits: int, cancel: CancelToken | None = None) 
         check_numbers(node)
         if node.entry.operator_class is OperatorClass.ROUNDED:
             check_single(node, program.types, bits)
+
+
+_BY_ROWS = frozenset(("mm", "mv", "bmm", "convolution", "convolution_backward"))
+"""Products whose first result has the rows, or samples, of the first operand."""
+_OF_SAMPLES = frozenset(("convolution", "convolution_backward"))
+_RESHAPES = frozenset(("aten.view.default", "aten._unsafe_view.default"))
+
+
+def check_rows(program: Program, cancel: CancelToken | None = None) -> None:
+    """Check that every product of a program takes rows, or samples, as fractions of powers of two (``row_frexp``).
+
+    Args:
+        program: The program, as for :func:`check_exact`.
+        cancel: Looked at between operators.
+
+    Raises:
+        ProgramError: One does not; the sentence names it.
+        CancelledError: ``cancel`` was set.
+    """
+    made = {node.first_value: node for node in program.nodes}
+    for node in program.nodes:
+        if cancel is not None:
+            cancel.check()
+        if node.entry.kind not in _BY_ROWS or node.entry.operator_class is not OperatorClass.ROUNDED:
+            continue
+        if node.outputs[0] is not None and not _is_fraction(node, program.types, made):
+            raise ProgramError(
+                say("The operator {0} takes rows that are not divided by their scales.", node.where),
+                remedy=say("Order the job anew with this profile, so that its products are by rows when captured."),
+            )
+
+
+def _is_fraction(product: Node, types: Sequence[TensorType | None], made: Mapping[int, Node]) -> bool:
+    """Whether the rows, or samples, of the first operand are divided by their scales."""
+    samples = product.entry.kind in _OF_SAMPLES
+    node = _maker(product.args, made)
+    while samples and node is not None and node.operator in _RESHAPES:
+        node = _maker(node.args, made)
+    if node is None or node.operator != ROW_FREXP:
+        return False
+    of, rows = _type(product.args[0], types), _type(Value(node.first_value), types)
+    return not samples or rows.shape == (of.shape[0], math.prod(of.shape[1:]))
+
+
+def _type(value: Argument, types: Sequence[TensorType | None]) -> TensorType:
+    found = types[value.number] if isinstance(value, Value) else None
+    assert found is not None, "a product of what is no tensor"
+    return found
+
+
+def _maker(operands: Sequence[Argument], made: Mapping[int, Node]) -> Node | None:
+    """The operator whose first output the first operand is."""
+    return made.get(operands[0].number) if operands and isinstance(operands[0], Value) else None
 
 
 def check_numbers(node: Node) -> None:
@@ -178,6 +231,8 @@ class _Defined(Beforehand):
     def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
         """Every operator has an exact result; raises ProgramError and CancelledError."""
         check_exact(program, self.precision.bits, cancel)
+        if self.precision.rows:
+            check_rows(program, cancel)
 
     def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
         """No margin, nothing to prove."""

@@ -18,6 +18,11 @@ EXPONENTIAL = "counterfoil.exponential"
 DRAWS = frozenset((UNIFORM, NORMAL, EXPONENTIAL))
 """The random operators: every other random number is made of theirs (:mod:`counterfoil.program.torchdraws`)."""
 
+ROW_FREXP = "counterfoil.row_frexp.default"
+"""Rows along the last axis divided by the power of two that the largest magnitude of each lies in, and that power."""
+OWN = DRAWS | {ROW_FREXP}
+"""The operators that no library has."""
+
 
 class OperatorClass(Enum):
     """How an operator's floating-point outputs are treated."""

@@ -9516,6 +9516,10 @@ Lauf zu finden</translation>
             <translation>Bestellen Sie die Aufgabe neu mit einem exakten Profil, damit ihre Operatoren beim Erfassen zerlegt werden.</translation>
         </message>
         <message>
+            <source>Order the job anew with this profile, so that its products are by rows when captured.</source>
+            <translation>Bestellen Sie die Aufgabe neu mit diesem Profil, damit ihre Produkte beim Erfassen zeilenweise werden.</translation>
+        </message>
+        <message>
             <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here three times, in private copies of this folder (docs/for-trainers.md).</source>
             <translation>Bestellen, was ein eigenes Trainingsskript trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier dreimal, in eigenen Kopien dieses Ordners (docs/for-trainers.md).</translation>
         </message>
@@ -10420,6 +10424,10 @@ Lauf zu finden</translation>
             <translation>Der Rückgang in der Regel zum vorzeitigen Ende, {0}, ist nicht in kanonischer Form.</translation>
         </message>
         <message>
+            <source>The field 'rows' of the precision is there and not true.</source>
+            <translation>Das Feld 'rows' der Genauigkeit ist da und nicht true.</translation>
+        </message>
+        <message>
             <source>The field {0} of the {1} has {2} characters; {3} are allowed.</source>
             <translation>Das Feld {0} ({1}) hat {2} Zeichen; erlaubt sind {3}.</translation>
         </message>
@@ -11022,6 +11030,10 @@ Lauf zu finden</translation>
         <message>
             <source>The operator {0} takes a gradient of the shape {1} for {2}.</source>
             <translation>Der Operator {0} nimmt einen Gradienten der Form {1} für {2}.</translation>
+        </message>
+        <message>
+            <source>The operator {0} takes rows that are not divided by their scales.</source>
+            <translation>Der Operator {0} nimmt Zeilen, die nicht durch ihre Größenordnungen geteilt sind.</translation>
         </message>
         <message>
             <source>The operator {0} {1}.</source>
@@ -13602,6 +13614,10 @@ Lauf zu finden</translation>
         <message>
             <source>envelope's signature</source>
             <translation>Unterschrift des Umschlags</translation>
+        </message>
+        <message>
+            <source>exact by rows, operands of products of {0} bits</source>
+            <translation>zeilenweise exakt, Operanden von Produkten mit {0} Bit</translation>
         </message>
         <message>
             <source>exact products</source>

@@ -28,7 +28,7 @@ HOMES = (
     "kernels.exact.philox", "kernels.cpu.rounding", "kernels.cpu.pairsums", "kernels.exact.bracket",
     "kernels.exact.combine", "kernels.exact.digitproducts",
     "kernels.exact.digitconvolutions", "kernels.exact.cpusums", "kernels.exact.int16_matrices",
-    "kernels.exact.quantise",
+    "kernels.exact.quantise", "kernels.exact.rows",
 )  # fmt: skip
 """The modules that declare kernels."""
 TESTED: tuple[AnyPrecision, ...] = (Precision(), ExactPrecision(20), ExactPrecision(13))

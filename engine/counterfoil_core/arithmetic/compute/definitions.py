@@ -18,6 +18,7 @@ from torch import Tensor
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels.exact.refusals import note
+from counterfoil_core.kernels.exact.rows import row_frexp
 from counterfoil_core.operators.facts import OperatorClass
 
 if TYPE_CHECKING:
@@ -220,6 +221,11 @@ def _is_fake(tensor: Tensor) -> bool:
     return type(tensor).__name__ == "FakeTensor"
 
 
+def _row_frexp(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """Rows, and the powers of two that they are fractions of."""
+    return operation.function(*args) if _is_fake(args[0]) else row_frexp(args[0])
+
+
 _DEFINITIONS: Mapping[str, Definition] = {
     **dict.fromkeys(
         (
@@ -229,6 +235,7 @@ _DEFINITIONS: Mapping[str, Definition] = {
         _selection,
     ),
     **dict.fromkeys(("max_pool2d_with_indices", "max_pool3d_with_indices"), _max_pool),
+    "row_frexp": _row_frexp,
     "sort": _sort,
     "scatter": _scatter,
     "hardtanh_backward": _hardtanh_backward,

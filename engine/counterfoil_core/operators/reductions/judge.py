@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -19,7 +20,7 @@ from counterfoil_core.operators.judging.forms import (
     axes_of,
     rows_over,
 )
-from counterfoil_core.operators.judging.ieee import Value, convert_element
+from counterfoil_core.operators.judging.ieee import Value, convert_element, round_to
 from counterfoil_core.operators.judging.numbers import MP, Number, dyadic, exact_dot, exact_sum, fixed_point, number
 from counterfoil_core.operators.judging.quantisation import array_of, quantise_shared, terms_bits
 from counterfoil_core.operators.judging.selections import first_extreme, plus_zero
@@ -182,6 +183,28 @@ def _extreme(call: Call) -> Element:
         return known[index] if wants_position else plus_zero(convert_element(row[known[index]], call.dtype))
 
     return element
+
+
+@JUDGE.definition("row_frexp")
+def _row_frexp(call: Call) -> Element:
+    """A row divided by its scale; 2^floor(log2 of the largest magnitude), 2^-149 at least."""
+    x = call["self"]
+    rows = rows_over(x, [x.ndim - 1])
+
+    @cache
+    def scale(index: int) -> float:
+        row = [abs(value) for value in rows[index].tolist()]
+        if not all(map(math.isfinite, row)):
+            return math.inf
+        return max(math.ldexp(0.5, math.frexp(max(row))[1]), 2.0**-149) if any(row) else 2.0**-149
+
+    def fraction(index: int) -> Value:
+        value, of = x.flat[index].item(), scale(index // x.shape[-1])
+        if math.isinf(of):
+            return math.copysign(0.0, value) if math.isfinite(value) else math.nan
+        return math.copysign(round_to(Fraction(value) / Fraction(of), call.dtype), value)
+
+    return scale if call.output else fraction
 
 
 @JUDGE.definition("any", "all")
