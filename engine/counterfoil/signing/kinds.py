@@ -260,7 +260,7 @@ _Decimal = Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,2})(\.[0-9]{1,6})?\Z"
 
 
 class Sampling(Fields, frozen=True):
-    """How tokens are drawn. docs/answers.md says how each is defined."""
+    """How tokens are drawn. docs/answers.md."""
 
     temperature: _Decimal  #: What logits are divided by; above zero.
     top_k: TokenCount | None  #: How many of the most probable tokens are drawn from; null for all.
