@@ -1,0 +1,89 @@
+"""An answer of 64 tokens, made token by token and checked in one pass, by models of random weights and several sizes."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.measure import Benchmark, Cell, Results, Sections, Values, argument, figures, on_page, origins
+from benchmarks.pages import markdown
+from counterfoil.answers.check import check_answer
+from counterfoil.answers.making import Asked, answer
+from counterfoil.answers.model import load_answering
+from counterfoil.answers.question import Question
+from counterfoil_core.arithmetic.machine import open_machine
+from counterfoil_core.base.generators import finish
+from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.values.outcome import Outcome
+
+TOKENS = 64
+SIZES = {"GPT-2, 2 layers of 64": (2, 64), "GPT-2, 4 layers of 256": (4, 256), "GPT-2, 12 layers of 768": (12, 768)}
+"""Layers and width; the vocabulary is GPT-2's."""
+_PROMPT = "Who audits the auditor? "
+
+
+def write_gpt2(folder: Path, layers: int, width: int) -> None:
+    """Write a GPT-2 with random weights, whose tokenizer knows bytes alone."""
+    import tokenizers
+    import transformers
+
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    made = tokenizers.Tokenizer(tokenizers.models.BPE({letter: n for n, letter in enumerate(letters)}, []))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    fast: Any = transformers.PreTrainedTokenizerFast
+    fast(tokenizer_object=made).save_pretrained(folder)
+    torch.manual_seed(1)
+    config = transformers.GPT2Config(
+        n_embd=width, n_layer=layers, n_head=width // 16 if width < 64 else width // 64, n_positions=256
+    )
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+
+
+def measure_answer(key: str, threads: int | None, profile: str) -> dict[str, float]:
+    """Time making and checking an answer, in seconds, and capturing a pass, which both begin with."""
+    machine, precision = open_machine("cpu", threads), PROFILES[profile]
+    with tempfile.TemporaryDirectory() as folder:
+        write_gpt2(Path(folder), *SIZES[key])
+        model = load_answering(Path(folder))
+        asked = Question(_PROMPT, TOKENS, None, "7" * 64, None)
+        model.pass_of(1, 2)  # what is compiled once is compiled before
+        begun = time.perf_counter()
+        said = finish(answer(Asked(model, asked, precision, machine)))
+        made = time.perf_counter()
+        found = check_answer(said, model, machine, asked)
+        checked = time.perf_counter()
+        model.pass_of(said.length, said.length)
+        captured = time.perf_counter()
+    assert found.outcome is Outcome.VERIFIED, found.said
+    assert len(said.tokens) == TOKENS
+    return {"made": made - begun, "checked": checked - made, "captured": captured - checked}
+
+
+def _measure(options: Namespace, key: str) -> Values:
+    return dict(measure_answer(key, options.threads, options.precision))
+
+
+def _sections(results: Results, _options: Namespace) -> Sections:
+    rows = []
+    for key, one in figures(results).items():
+        made, checked = one["made"] - 2 * one["captured"], one["checked"] - one["captured"]
+        rows.append(
+            [key, f"{made:.2f} s", f"{checked:.2f} s", f"{made / checked:.0f} times", f"{one['captured']:.2f} s"]
+        )
+    table = markdown(["model", "made", "checked", "ratio", "capturing a pass, beside that"], rows)
+    return on_page("answers.md", "measured", origins(results), table)
+
+
+ANSWERS = Benchmark(
+    f"An answer of {TOKENS} tokens, made and checked. Making it holds the provider's own comparison with one pass.",
+    lambda _options: [Cell(key, seconds=60, alone=True) for key in SIZES],
+    _measure,
+    _sections,
+    (argument("--precision", default="exact-20-rows", help="the profile"),),
+    out="benchmarks/measured/answers",
+)
