@@ -18,7 +18,7 @@ from counterfoil.program.update import AdamW
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.weights import fan_in_uniform
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 from counterfoil_core.operators.node import TensorType
 
 _aten = torch.ops.aten
@@ -165,7 +165,7 @@ def every_operator(steps: int, precision: AnyPrecision | None = None) -> OrderDr
     return draft_order(
         title="Every rounded operator",
         recipe="own",
-        captured=capture(model, _objective, rule, batch, exact=is_exact(precision)),
+        captured=capture(model, _objective, rule, batch, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=[0.01] * steps,
         schedule=shuffled_epochs(64, _ROWS, steps, 3),

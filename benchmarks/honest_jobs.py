@@ -31,7 +31,7 @@ from counterfoil.training.recipes.vgg import VggLayout, order_vgg
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.turns import TurnsJob, order_turns
 from counterfoil.training.weights import fan_in_uniform
-from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision, is_exact
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, Precision, exact_profile
 from counterfoil_core.operators.node import TensorType
 from counterfoil_resources.digits import load_digits
 
@@ -70,7 +70,7 @@ def own_model(steps: int, precision: AnyPrecision | None = None) -> OrderDraft:
     return draft_order(
         title="A recurrent network on the rows of digits",
         recipe="own",
-        captured=capture(model, _recurrent_objective, rule, batch, exact=is_exact(precision)),
+        captured=capture(model, _recurrent_objective, rule, batch, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=[0.01] * steps,
         schedule=shuffled_epochs(400, 16, steps, 3),

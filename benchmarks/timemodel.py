@@ -30,7 +30,7 @@ from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
 from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
-from counterfoil_core.base.precision import PROFILES, AnyPrecision, is_exact
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, exact_profile, is_exact
 from counterfoil_core.operators.node import TensorType
 
 CARDS = ("RTX 4090", "L4", "A100", "H100", "B300")
@@ -76,7 +76,7 @@ def llama(layers: int, vocabulary: int, batch: int = 8, sequence: int = 512) -> 
         types = {"tokens": TensorType("int64", rows.shape)}
         return draft_order(
             title="Llama", recipe="benchmark",
-            captured=capture(make(), objective, rule, types, exact=is_exact(precision)), rule=rule,
+            captured=capture(make(), objective, rule, types, exact=exact_profile(precision)), rule=rule,
             learning_rates=cosine(1e-4, steps), schedule=shuffled_epochs(batch, batch, steps, 0),
             data={"tokens": rows}, seed=0, precision=precision,
         )  # fmt: skip

@@ -25,7 +25,7 @@ from counterfoil.training.recipes.resnet import LAYOUTS, ResNet, ResNetLayout
 from counterfoil.training.schedules import cosine, shuffled_epochs
 from counterfoil.training.tokens import Tokens
 from counterfoil.training.weights import Weights, fan_in_uniform
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 from counterfoil_core.operators.node import TensorType
 from counterfoil_resources.digits import load_digits
 
@@ -130,7 +130,7 @@ def _images(name: str, make: Callable[[], nn.Module], images: Pixels, labels: La
         return draft_order(
             title=name,
             recipe="benchmark",
-            captured=capture(make(), objective, rule, types, exact=is_exact(precision)),
+            captured=capture(make(), objective, rule, types, exact=exact_profile(precision)),
             rule=rule,
             learning_rates=cosine(0.1, steps),
             schedule=shuffled_epochs(batch, batch, steps, 0),

@@ -8,8 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from counterfoil.program.composites import COMPOSITES
 from counterfoil_core.arithmetic.families.table import DEFINITIONS
 from counterfoil_core.operators.bounds import always
@@ -17,6 +15,7 @@ from counterfoil_core.operators.catalogue import allowed_names, classify, decide
 from counterfoil_core.operators.facts import DRAWS, Operator, OperatorClass
 from counterfoil_core.operators.judge import exact_kinds
 from counterfoil_core.operators.norms.facts import longest_of_batch_norm
+from counterfoil_core.operators.signatures import overload
 
 PAGE = Path(__file__).parents[1] / "docs" / "operators.md"
 BEGIN, END = "<!-- operators: begin -->", "<!-- operators: end -->"
@@ -34,10 +33,9 @@ def arguments(name: str) -> str:
     """Names and defaults of an operator's arguments, in order; those after the star are given by name."""
     if name in DRAWS:
         return "shape, draw"
-    _, short, overload = name.split(".")
     shown = []
     starred = False
-    for argument in getattr(getattr(torch.ops.aten, short), overload)._schema.arguments:
+    for argument in overload(name)._schema.arguments:
         if argument.kwarg_only and not starred:
             shown.append("*")
             starred = True

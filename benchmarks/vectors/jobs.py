@@ -19,7 +19,7 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil.training.turns import Turn, TurnsJob, order_turns
 from counterfoil.training.weights import fan_in_uniform
-from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, exact_profile
 from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.operators.node import TensorType
@@ -95,7 +95,7 @@ def _order(
     return draft_order(
         title=title,
         recipe="vectors",
-        captured=capture(model, objective, rule, types, exact=is_exact(precision)),
+        captured=capture(model, objective, rule, types, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=[0.0625 / step for step in range(1, STEPS + 1)],
         schedule=shuffled_epochs(_ROWS, _BATCH, STEPS, SEED),

@@ -19,7 +19,7 @@ from benchmarks.workloads import WORKLOADS
 import counterfoil_core.kernels.cuda
 from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
-from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, is_exact
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, exact_profile
 from counterfoil_core.operators.node import Node, TensorType, Value
 from counterfoil_core.program.graph import Input, Program
 
@@ -119,7 +119,7 @@ def block(precision: AnyPrecision) -> Program:
 
     types = {"x": TensorType("uint8", (3, 4, 8, 8)), "y": TensorType("int64", (3,))}
     torch.manual_seed(0)
-    return capture(Block().train(), loss, AdamW(clip_norm=1.0), types, exact=is_exact(precision)).program
+    return capture(Block().train(), loss, AdamW(clip_norm=1.0), types, exact=exact_profile(precision)).program
 
 
 PROGRAMS: Mapping[str, Callable[[AnyPrecision], Program]] = {

@@ -17,7 +17,7 @@ from counterfoil_core.arithmetic.grid.fingerprints import step_key
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, exact_profile
 from counterfoil_core.operators.node import TensorType
 
 Shares = Mapping[str, Tensor]
@@ -84,10 +84,10 @@ def _captured(
     rule: AggregationRule, shapes: tuple[tuple[str, tuple[int, ...]], ...], precision: AnyPrecision
 ) -> CapturedStep:
     types = {name: TensorType("float32", shape) for name, shape in shapes}
-    exact = isinstance(precision, ExactPrecision)
+    exact = exact_profile(precision)
     step = capture(Stacked(dict(shapes)), objective, Prefix(rule), types, exact=exact)
     if exact:
-        check_exact(step.program, precision.bits)
+        check_exact(step.program, exact.bits)
     return step
 
 

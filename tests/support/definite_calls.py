@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from counterfoil_core.operators.facts import ROW_SCALE
+
 ATEN = torch.ops.aten
 GENERATOR = torch.Generator().manual_seed(0)
 
@@ -115,6 +117,7 @@ EXACT_CALLS: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("aten.div.Tensor_mode", [draw(5, 7), draw(7)], {"rounding_mode": "floor"}),
     ("aten.div.Tensor_mode", [draw(5, 7), draw(7)], {"rounding_mode": "trunc"}),
     ("aten.amax.default", [draw(5, 7), [1]], {}),
+    (ROW_SCALE, [draw(5, 7)], {}),
     ("aten.amin.default", [draw(5, 7), [0]], {}),
     ("aten.sort.stable", [draw(5, 7)], {"stable": True, "dim": 1, "descending": True}),
     ("aten.clamp.default", [draw(5, 7), -0.1, 0.5], {}),

@@ -17,7 +17,9 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.operation import FACTORIES, Operation, make_operation, native
+from counterfoil_core.operators.facts import ROW_SCALE
 from counterfoil_core.operators.node import Node, TensorType
+from counterfoil_core.operators.signatures import overload
 
 LENGTH = 40_003
 FLOATS = [
@@ -57,12 +59,10 @@ class Call:
         kwargs = dict(self.kwargs)
         described = tuple(sorted((key, value) for key, value in kwargs.items() if isinstance(value, (int, float, str))))
         # Whether the result is floating decides the class; the dtype of a result does not depend on who computes it.
-        _, packet, overload = self.name.split(".")
         if "arange" in self.name or kwargs.get("dtype") is not None:
             floating = [kwargs["dtype"].is_floating_point]
         else:
-            function = getattr(getattr(torch.ops.aten, packet), overload)
-            floating = [dtype.is_floating_point for dtype in _dtypes(function, self.args, kwargs)]
+            floating = [dtype.is_floating_point for dtype in _dtypes(overload(self.name), self.args, kwargs)]
         outputs = tuple(TensorType("float32" if f else "int64", ()) for f in floating)
         operation = make_operation(Node(self.name, (), described, outputs, 0, "", "forward"))
         if self.name in FACTORIES:
@@ -314,6 +314,8 @@ def selection_calls(dtype: torch.dtype) -> list[Call]:
                 found.append(Call("aten.scatter_reduce.two", [wide, dim, where, met, reduce], {"include_self": kept}))
     if dtype.is_floating_point:
         found += [Call(f"aten.{n}.default", [mixed(dtype, 33, 1201), [1]], {}) for n in ("amax", "amin")]
+        found += [Call(ROW_SCALE, [x], {}) for x in (wide, tall.t(), mixed(dtype, 33, 1201), finite[:, None])]
+        found += [Call(ROW_SCALE, [finite[:60].view(5, 4, 3)[:, :, :0]], {})]
         # From 32,768 elements on torch shares work among threads; smaller ones would not show what threads change.
         image, volume = few(dtype, 3, 5, 61, 59, seed=4), few(dtype, 2, 3, 21, 23, 19, seed=5)
         nhwc = image.contiguous(memory_format=torch.channels_last)

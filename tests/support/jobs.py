@@ -38,7 +38,7 @@ from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.profiles import arithmetic_of
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, exact_profile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord, run_tree
 from counterfoil_core.hearing import session
@@ -81,13 +81,14 @@ def gpt2_order(**settings: Any) -> OrderDraft:
 def _drafted(draft: Callable[..., OrderDraft], *, precision: AnyPrecision | None = None, **settings: Any) -> OrderDraft:
     """A draft with arrays of its own, so that no test can change another's; its precision is a word in the manifest.
 
-    But for one thing: the steps of exact profiles are captured in their own way.
+    But for one thing: the steps of exact profiles, and of those by rows, are captured in their own ways.
     """
 
     def copies(arrays: Mapping[str, Array]) -> dict[str, Array]:
         return {name: array.copy() for name, array in arrays.items()}
 
-    made = draft(**settings, precision=ExactPrecision(20) if isinstance(precision, ExactPrecision) else None)
+    exact = exact_profile(precision)
+    made = draft(**settings, precision=exact and replace(exact, bits=20))
     return replace(
         made,
         manifest=replace(made.manifest, precision=precision or Precision()),
@@ -127,10 +128,10 @@ def captured_once(recipe: str, settings: Mapping[str, Any]) -> Callable[..., Cap
         batch: Mapping[str, TensorType],
         division: Division,
         *,
-        exact: bool,
+        exact: ExactPrecision | None,
     ) -> CapturedStep:
         shapes = tuple((name, tuple(weight.shape)) for name, weight in model.named_parameters())
-        key = (recipe, exact, division, *chosen, *sorted(batch.items()), shapes)
+        key = (recipe, exact and exact.rows, division, *chosen, *sorted(batch.items()), shapes)
         if key not in _CAPTURED:
             _CAPTURED[key] = capture_step(model, objective, rule, batch, division, exact=exact)
         first = _CAPTURED[key]
@@ -171,7 +172,7 @@ def own_order(
     return draft_order(
         title="A model of a test",
         recipe="own",
-        captured=capture(model, objective, rule, types(data, batch_size), exact=isinstance(precision, ExactPrecision)),
+        captured=capture(model, objective, rule, types(data, batch_size), exact=exact_profile(precision)),
         rule=rule,
         learning_rates=[learning_rate] * steps,
         schedule=shuffled_epochs(rows, batch_size, steps, seed),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from counterfoil_core.base.dtypes import STATE_DTYPES
+from counterfoil_core.operators.facts import ROW_SCALE
 from counterfoil_core.operators.node import Argument, Keyword, Node, TensorType, Value
 
 
@@ -284,6 +285,7 @@ def examples() -> dict[str, list[ShapeCall]]:
         f"counterfoil.{kind}": [ShapeCall(f"counterfoil.{kind}", ((2, 3), 0))]
         for kind in ("uniform", "normal", "exponential")
     }
+    found[ROW_SCALE] = [ShapeCall(ROW_SCALE, (x,)) for x in (_X, _LONG, f(), f(2, 0), i(3, 4))]
     whole = {
         _SINGLES: [(_X,), (f(),), (i(3, 4),), (b(3, 4),), (_LONG,)],
         _PAIRS: [(_X, _X), (_X, f(4)), (_X, f()), (i(3, 4), i(4)), (i(3), f(3)), (b(3), b(3)), (i(3), f())],

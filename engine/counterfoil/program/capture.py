@@ -17,6 +17,7 @@ from counterfoil.program.passes import Objective, Parts, Passes, Weigh, equal_pa
 from counterfoil.program.statetensors import Held, hold, tied_names, unsaved_names
 from counterfoil.program.steadily import Named, Results, Surroundings, Tracer
 from counterfoil.program.update import UpdateRule
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Input, Program
 
@@ -51,7 +52,7 @@ def capture(
     micro_batches: int = 1,
     parts: Parts | None = None,
     weigh: Weigh = "parts",
-    exact: bool = False,
+    exact: ExactPrecision | None = None,
     ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture one training step.
@@ -68,8 +69,9 @@ def capture(
         parts: Says what each of them has; equal parts of the rows unless given.
         weigh: ``parts`` as just said; with ``tokens`` the objective returns a sum and how many numbers it is of, both
             zero-dimensional, and loss and gradients are those of all sums divided by all numbers.
-        exact: Whether composite operators become single operations (:mod:`counterfoil.program.composites`), as the
-            program of an order with an exact profile needs it; operations that occur twice are then one.
+        exact: The exact profile that the program is for; None for one that rounds. Composite operators become single
+            operations (:mod:`counterfoil.program.composites`), those that occur twice one, and products by rows where
+            the profile is (:mod:`counterfoil.program.rows`).
         ignore_autocast: Whether ``torch.autocast`` is without effect in the step; else it is refused.
 
     Raises:

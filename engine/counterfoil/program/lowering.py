@@ -428,9 +428,8 @@ def _is_fake(tensor: Tensor) -> bool:
 
 def _operator_name(target: Any) -> str:
     if isinstance(target, torch._ops.OpOverload):
-        if target.namespace == "counterfoil":
-            return f"counterfoil.{target._opname}"
-        return f"{target.namespace}.{target._opname}.{target._overloadname}"
+        drawn = f"{target.namespace}.{target._opname}"
+        return drawn if drawn in DRAWS else f"{drawn}.{target._overloadname}"
     return str(target)
 
 

@@ -17,7 +17,7 @@ import torch
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-import counterfoil_core.operators.random  # noqa: F401  declares torch.ops.counterfoil
+import counterfoil_core.operators.own  # noqa: F401  declares torch.ops.counterfoil
 
 _next_draw: ContextVar[list[int] | None] = ContextVar("counterfoil_next_draw", default=None)
 

@@ -20,6 +20,7 @@ from counterfoil.program.statetensors import Held, hold
 from counterfoil.program.steadily import Named, Results, Surroundings, Tracer
 from counterfoil.program.update import UpdateRule
 from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import BUFFER, GRADIENT, Input, Program
 
@@ -41,7 +42,7 @@ def capture_shares(
     weigh: Weigh = "parts",
     buffers: Buffers = "first",
     stacked: bool = False,
-    exact: bool = False,
+    exact: ExactPrecision | None = None,
     ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture one training step that several shares make.

@@ -33,6 +33,7 @@ from counterfoil.program.steadiness import (
 )
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.program.graph import BUFFER, Input, Program
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
 
@@ -159,12 +160,18 @@ class Tracer:
         model: The client's model.
         objective: The client's objective.
         held: What a step starts from.
-        exact: Whether composite operators become single operations.
+        exact: The exact profile that they are for; None for one that rounds.
         ignore_autocast: Whether ``torch.autocast`` is without effect; else it is refused.
     """
 
     def __init__(
-        self, model: nn.Module, objective: Callable[..., Any], held: Held, *, exact: bool, ignore_autocast: bool
+        self,
+        model: nn.Module,
+        objective: Callable[..., Any],
+        held: Held,
+        *,
+        exact: ExactPrecision | None,
+        ignore_autocast: bool,
     ) -> None:
         self._held = held
         self._exact = exact
@@ -212,7 +219,7 @@ class Tracer:
             META_KEY,
             DTYPE_NAMES,
             self._held.storages,
-            single=self._exact,
+            single=self._exact is not None,
             combined_names=traced.combined,
             taken=self.constants,
         )

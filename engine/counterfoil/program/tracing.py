@@ -39,10 +39,12 @@ from counterfoil.program.lowering import changes_a_constant
 from counterfoil.program.moves import MADE, MOVES
 from counterfoil.program.philoxdraws import count_draws
 from counterfoil.program.remedies import NoFormError, Notes
+from counterfoil.program.rows import ByRows
 from counterfoil.program.torchdraws import REPLACED, TRACED
 from counterfoil.program.unread import without_unread_changes
 from counterfoil.program.wrappers import unwrap_calls
 from counterfoil_core.base.errors import CounterfoilError, ProgramError
+from counterfoil_core.base.precision import ExactPrecision
 
 # What `torch.utils.checkpoint` is given, captured as if it were called: a program says what it computes again.
 # Checkpointing changes no value, only what is kept. Whoever wants it asks for it in the order, of any model
@@ -243,24 +245,32 @@ def without_values(*, ignore_autocast: bool, notes: Notes | None = None) -> Iter
         yield mode
 
 
-def trace_in_place(run: Callable[..., Any], examples: Sequence[Tensor], *, exact: bool) -> torch.fx.GraphModule:
+def trace_in_place(
+    run: Callable[..., Any], examples: Sequence[Tensor], *, exact: ExactPrecision | None
+) -> torch.fx.GraphModule:
     """Trace a function of tensors as it is written, with what it changes in place.
 
     Args:
         run: The function; called once, within :func:`without_values`.
         examples: Its arguments.
-        exact: Whether composite operators become single operations.
+        exact: The exact profile that it is for, if any: composite operators become single operations then.
     """
     table = {**DECOMPOSITIONS, **EXPANSIONS, **MADE, **TRACED, **(MUTATING if exact else {})}
     with fx_traceback.preserve_node_meta():
         return fold_doubles(without_unread_changes(make_fx(run, decomposition_table=table)(*examples)))
 
 
-def without_mutations(traced: torch.fx.GraphModule, examples: Sequence[Tensor], *, exact: bool) -> torch.fx.Graph:
+def without_mutations(
+    traced: torch.fx.GraphModule, examples: Sequence[Tensor], *, exact: ExactPrecision | None
+) -> torch.fx.Graph:
     """Trace what was traced once more, without its mutations; the arguments as for :func:`trace_in_place`."""
     table = {**PORTABLE, **MOVES, **REPLACED, **WRITING, **({**COMPOSITES, **LAID_OUT} if exact else {})}
     with fx_traceback.preserve_node_meta():
-        return make_fx(_functional(traced), decomposition_table=table)(*examples).graph
+        pure = make_fx(_functional(traced), decomposition_table=table)(*examples)
+        if exact and exact.rows:
+            # In a pass of its own, where all products stand there and none is a part of itself.
+            pure = make_fx(ByRows(pure).run, decomposition_table=LAID_OUT)(*examples)
+        return pure.graph
 
 
 @contextmanager

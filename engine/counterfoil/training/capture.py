@@ -20,6 +20,7 @@ from counterfoil.training.forms import Combination
 from counterfoil.training.rows import Rows
 from counterfoil.training.stages import CAPTURING, Preparing, run_stage
 from counterfoil_core.base.cancel import CancelToken
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.schema import ModuleNames
 from counterfoil_core.commit.state import tensor_digest
@@ -41,7 +42,7 @@ def capture_form(
     division: Division = WHOLE,
     accumulate: int = 1,
     weigh: Weigh = "parts",
-    exact: bool = False,
+    exact: ExactPrecision | None = None,
     ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture the step for one form of its batches.
@@ -56,7 +57,7 @@ def capture_form(
         division: Into how many shares a step is divided, and into how many equal pieces each batch is split.
         accumulate: Batches of a step.
         weigh: As for :func:`counterfoil.program.capture.capture`, and so are the others.
-        exact: Whether it is for an exact profile.
+        exact: The exact profile that it is for; None for one that rounds.
         ignore_autocast: Whether ``torch.autocast`` is without effect.
 
     Raises:
@@ -93,7 +94,7 @@ def capture_step(
     *,
     parts: Parts | None = None,
     weigh: Weigh = "parts",
-    exact: bool = False,
+    exact: ExactPrecision | None = None,
     ignore_autocast: bool = False,
 ) -> CapturedStep:
     """Capture a step, divided into shares or not.
@@ -134,7 +135,7 @@ class _Common(TypedDict):
 
     parts: Parts | None
     weigh: Weigh
-    exact: bool
+    exact: ExactPrecision | None
     ignore_autocast: bool
 
 

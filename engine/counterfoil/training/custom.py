@@ -57,7 +57,7 @@ from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError
 from counterfoil_core.base.generators import finish
-from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, exact_profile
 from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.schema import check_name
 
@@ -253,7 +253,7 @@ def _drafting(job: CustomJob, cancel: CancelToken | None) -> Generator[Preparing
                 division=division,
                 accumulate=int(job.accumulate),
                 weigh=job.weigh,
-                exact=is_exact(job.precision),
+                exact=exact_profile(job.precision),
                 ignore_autocast=job.precision is not None,
             )
 

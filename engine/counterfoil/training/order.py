@@ -20,12 +20,12 @@ from counterfoil.signing.partykeys import Party, public_keys
 from counterfoil.training.capture import unite_turns
 from counterfoil.training.stages import Preparing, run_stage
 from counterfoil.training.trial import CoarseGridWarning, Trial, TrialEvent, try_steps
-from counterfoil_core.arithmetic.beforehand import check_exact
+from counterfoil_core.arithmetic.beforehand import beforehand
 from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError, ProgramError
 from counterfoil_core.base.generators import finish
-from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
+from counterfoil_core.base.precision import AnyPrecision, Precision
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.base.turns import Turns
@@ -473,9 +473,8 @@ def assemble_order(
             raise DataError(f"The schedule asks for rows that the data array {name!r} does not have.")
     initial = {name: tensor.detach().cpu().contiguous().numpy() for name, tensor in state.items()}
     updates = None if sharing is None else sharing.updates
-    if isinstance(precision, ExactPrecision):
-        for program in (*programs.all, *(() if updates is None else updates.all)):
-            check_exact(program, precision.bits)
+    for program in (*programs.all, *(() if updates is None else updates.all)):
+        beforehand(precision or Precision()).check_program(program)
     manifest = OrderManifest(
         title=title,
         recipe=recipe,

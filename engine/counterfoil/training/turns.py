@@ -48,7 +48,7 @@ from counterfoil.training.stages import CAPTURING, Preparing
 from counterfoil.training.wrappers import unwrap_job
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import BundleError, DataError, ProgramError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 from counterfoil_core.base.turns import Turns
 from counterfoil_core.bundle.pattern import MAX_PATTERN
 from counterfoil_core.bundle.schema import MAX_PROGRAMS, check_name
@@ -283,7 +283,7 @@ def _capture(
             schedule,
             form,
             division=Division(micro_batches=int(turn.micro_batches)),
-            exact=is_exact(job.precision),
+            exact=exact_profile(job.precision),
             ignore_autocast=job.precision is not None,
         )
 

@@ -18,11 +18,11 @@ from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precis
 from counterfoil_core.base.sentence import say
 from counterfoil_core.kernels.exact.limits import check_operands, sum_bits
 from counterfoil_core.operators.convolutions import facts as convolutions
-from counterfoil_core.operators.facts import OperatorClass
+from counterfoil_core.operators.facts import ROW_SCALE, OperatorClass
 from counterfoil_core.operators.indexing import facts as indexing
 from counterfoil_core.operators.limits import Limited
 from counterfoil_core.operators.moves import limits as moves
-from counterfoil_core.operators.node import Argument, Node, TensorType
+from counterfoil_core.operators.node import Argument, Node, TensorType, Value
 from counterfoil_core.operators.pointwise import facts as pointwise
 from counterfoil_core.operators.pooling import facts as pooling
 from counterfoil_core.operators.products import facts as products
@@ -67,6 +67,57 @@ def check_exact(program: Program, bits: int, cancel: CancelToken | None = None) 
         check_numbers(node)
         if node.entry.operator_class is OperatorClass.ROUNDED:
             check_single(node, program.types, bits)
+
+
+_BY_ROWS = frozenset(("mm", "mv", "bmm", "convolution", "convolution_backward"))
+"""Products whose first result has the rows, or samples, of the first operand."""
+_RESHAPES = frozenset(("aten.view.default", "aten._unsafe_view.default", "aten.clone.default"))
+
+
+def check_rows(program: Program, cancel: CancelToken | None = None) -> None:
+    """Check that every product of a program divides its first operand by the scales of that one's rows, or samples.
+
+    Args:
+        program: The program, as for :func:`check_exact`.
+        cancel: Looked at between operators.
+
+    Raises:
+        ProgramError: One does not; the sentence names it.
+        CancelledError: ``cancel`` was set.
+    """
+    made = {node.first_value: node for node in program.nodes}
+    for node in program.nodes:
+        if cancel is not None:
+            cancel.check()
+        by_rows = node.entry.kind in _BY_ROWS and node.entry.operator_class is OperatorClass.ROUNDED
+        if by_rows and node.outputs[0] is not None and not _is_scaled(node.args[:1], made):
+            raise ProgramError(
+                say("The operator {0} takes rows that are not divided by their scales.", node.where),
+                remedy=say("Order the job anew with this profile, so that its products are by rows when captured."),
+            )
+
+
+def _is_scaled(operands: Sequence[Argument], made: Mapping[int, Node]) -> bool:
+    """Whether the first operand is a quotient of a value and the scales of that one's rows, or samples."""
+    quotient = _maker(operands, made)
+    if quotient is None or quotient.operator != "aten.div.Tensor":
+        return False
+    scale = _maker(_source(quotient.args[1:], made), made)
+    if scale is None or scale.operator != ROW_SCALE:
+        return False
+    return quotient.args[0] in (scale.args[0], *_source(scale.args, made))
+
+
+def _source(operands: Sequence[Argument], made: Mapping[int, Node]) -> Sequence[Argument]:
+    """The first operand before it got its shape, of samples a row each."""
+    while (node := _maker(operands, made)) is not None and node.operator in _RESHAPES:
+        operands = node.args
+    return operands[:1]
+
+
+def _maker(operands: Sequence[Argument], made: Mapping[int, Node]) -> Node | None:
+    """The operator that made the first operand."""
+    return made.get(operands[0].number) if operands and isinstance(operands[0], Value) else None
 
 
 def check_numbers(node: Node) -> None:
@@ -178,6 +229,8 @@ class _Defined(Beforehand):
     def check_program(self, program: Program, cancel: CancelToken | None = None) -> None:
         """Every operator has an exact result; raises ProgramError and CancelledError."""
         check_exact(program, self.precision.bits, cancel)
+        if self.precision.rows:
+            check_rows(program, cancel)
 
     def kinds_without_proof(self, programs: Iterable[Program]) -> tuple[str, ...]:
         """No margin, nothing to prove."""

@@ -143,6 +143,9 @@ class ExactPrecision:
     """
 
     bits: int  #: S, the bits that an operand of a product keeps; 13 and 20 are whole digits of int8 products.
+    #: Whether a row's result does not depend on other rows: the program has the operators for it, which scale operands
+    #: of products by rows (docs/numerics.md, "Exact by rows").
+    rows: bool = False
 
     compute: ClassVar[str] = "float32"
 
@@ -155,19 +158,23 @@ class ExactPrecision:
 
     def describe(self) -> str:
         """The profile in words."""
+        if self.rows:
+            return say("exact by rows, operands of products of {0} bits", self.bits)
         return say("exact, operands of products of {0} bits", self.bits)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {"exact_bits": self.bits}
+        return {"exact_bits": self.bits, **({"rows": True} if self.rows else {})}
 
     @classmethod
     def from_json(cls, value: Any) -> ExactPrecision:
         """Read the JSON form; raises BundleError."""
         fields = Fields(value, _WHAT, BundleError)
-        result = cls(fields.integer("exact_bits", 0, 64))
+        bits, rows = fields.integer("exact_bits", 0, 64), fields.has("rows")
+        if rows and not fields.take("rows", bool):
+            raise BundleError(say("The field 'rows' of the precision is there and not true."))
         fields.end()
-        return result
+        return cls(bits, rows)
 
 
 AnyPrecision = Precision | ExactPrecision
@@ -176,6 +183,11 @@ AnyPrecision = Precision | ExactPrecision
 def is_exact(precision: AnyPrecision | None) -> bool:
     """Whether a profile is exact; None stands for the default of a job, which rounds."""
     return isinstance(precision, ExactPrecision)
+
+
+def exact_profile(precision: AnyPrecision | None) -> ExactPrecision | None:
+    """Return a profile where it is exact; None for one that rounds, and for None."""
+    return precision if isinstance(precision, ExactPrecision) else None
 
 
 def exact_bits(precision: AnyPrecision) -> int | None:
@@ -193,7 +205,11 @@ HEADROOM_BITS = 6
 PROFILES: dict[str, AnyPrecision] = {
     **{f"float64-{p}": Precision(significand_bits=p) for p in range(24, 17, -1)},
     "float32-bfloat16": Precision("float32", significand_bits=8, guard_bits=4, margin_bits=16, proven=False),
-    **{f"exact-{bits}": ExactPrecision(bits) for bits in range(EXACT_BITS[1], EXACT_BITS[0] - 1, -1)},
+    **{
+        f"exact-{bits}{suffix}": ExactPrecision(bits, rows)
+        for suffix, rows in (("", False), ("-rows", True))
+        for bits in range(EXACT_BITS[1], EXACT_BITS[0] - 1, -1)
+    },
 }
 """The precision profiles that an order can name; docs/numerics.md says how their numbers were chosen."""
 

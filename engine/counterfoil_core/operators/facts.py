@@ -18,6 +18,11 @@ EXPONENTIAL = "counterfoil.exponential"
 DRAWS = frozenset((UNIFORM, NORMAL, EXPONENTIAL))
 """The random operators: every other random number is made of theirs (:mod:`counterfoil.program.torchdraws`)."""
 
+ROW_SCALE = "counterfoil.row_scale.default"
+"""The power of two that the largest magnitude of a row lies in, for each row along the last axis."""
+OWN = DRAWS | {ROW_SCALE}
+"""The operators that no library has."""
+
 
 class OperatorClass(Enum):
     """How an operator's floating-point outputs are treated."""

@@ -6,6 +6,8 @@ new here is what ``str(torch.ops.aten.NAME.OVERLOAD._schema)`` says.
 
 from __future__ import annotations
 
+from counterfoil_core.operators.facts import DRAWS
+
 _LINES = """
 aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor
 aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor
@@ -301,6 +303,7 @@ aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Devic
 aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor
 counterfoil::exponential(int[] size, int draw) -> Tensor
 counterfoil::normal(int[] size, int draw) -> Tensor
+counterfoil::row_scale(Tensor self) -> Tensor
 counterfoil::uniform(int[] size, int draw) -> Tensor
 """
 
@@ -308,7 +311,7 @@ counterfoil::uniform(int[] size, int draw) -> Tensor
 def _named(line: str) -> tuple[str, str]:
     """The name of an operator as a program has it, and its schema."""
     name = line.partition("(")[0].replace("::", ".")
-    return (name if name.count(".") == 2 or not name.startswith("aten.") else f"{name}.default"), line
+    return (name if name.count(".") == 2 or name in DRAWS else f"{name}.default"), line
 
 
 SCHEMAS = dict(map(_named, filter(None, _LINES.splitlines())))

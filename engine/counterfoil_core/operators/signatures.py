@@ -20,7 +20,7 @@ from typing import Any
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.operators.catalogue import FILLS, kinds_with
-from counterfoil_core.operators.facts import DRAWS, Trait
+from counterfoil_core.operators.facts import OWN, Trait
 from counterfoil_core.operators.node import Argument, Node, TensorType, Value
 from counterfoil_core.operators.schemas import SCHEMAS
 from counterfoil_core.operators.uses import COMPARISONS
@@ -67,8 +67,8 @@ def overload(name: str) -> Any:
     """
     import torch  # here, so that a program can be looked at, and the window work, without it
 
-    if name in DRAWS:
-        import counterfoil_core.operators.random  # noqa: F401  (it declares the operators)
+    if name in OWN:
+        import counterfoil_core.operators.own  # noqa: F401  (it declares the operators)
     library, kind, *rest = name.split(".")
     try:
         return getattr(getattr(getattr(torch.ops, library), kind), rest[0] if rest else "default")

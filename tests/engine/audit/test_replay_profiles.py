@@ -1,4 +1,4 @@
-"""Every rounded profile, and an exact one: recorded natively, replayed as other hardware would compute it."""
+"""Every rounded profile, and exact ones: recorded natively, replayed as other hardware would compute it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ORDERS: dict[str, Callable[[AnyPrecision], OrderDraft]] = {
     "gpt2": lambda precision: gpt2_order(precision=precision, steps=3, checkpoint_every=3),
 }
 ROUNDED = {name: precision for name, precision in PROFILES.items() if isinstance(precision, Precision)}
-CASES = [("digits", profile) for profile in (*ROUNDED, "exact-20")] + [
-    ("gpt2", profile) for profile in ("float64-24", "float64-18", BFLOAT16)
+CASES = [("digits", profile) for profile in (*ROUNDED, "exact-20", "exact-20-rows")] + [
+    ("gpt2", profile) for profile in ("float64-24", "float64-18", BFLOAT16, "exact-20-rows")
 ]
 
 

@@ -194,9 +194,12 @@ def test_the_rounded_profiles_keep_18_to_24_bits_of_float64_or_8_of_float32() ->
 
 def test_an_exact_profile_is_its_number_of_bits() -> None:
     assert {name: p for name, p in PROFILES.items() if isinstance(p, ExactPrecision)} == {
-        f"exact-{bits}": ExactPrecision(bits) for bits in range(8, 25)
+        f"exact-{bits}{rows}": ExactPrecision(bits, bool(rows)) for bits in range(8, 25) for rows in ("", "-rows")
     }
     assert ExactPrecision(20).to_json() == {"exact_bits": 20}
+    assert ExactPrecision(20, rows=True).to_json() == {"exact_bits": 20, "rows": True}
+    for precision in PROFILES.values():
+        assert precision_from_json(precision.to_json()) == precision
 
 
 @pytest.mark.parametrize(
@@ -207,6 +210,8 @@ def test_an_exact_profile_is_its_number_of_bits() -> None:
         ({"exact_bits": 20, "proven": True}, "unknown field 'proven'"),
         ({"exact_bits": "20"}, "type int"),
         ({"exact_bits": True}, "type int"),
+        ({"exact_bits": 20, "rows": False}, "there and not true"),
+        ({"exact_bits": 20, "rows": 1}, "type bool"),
     ],
 )
 def test_an_exact_profile_is_read_strictly(value: dict[str, Any], words: str) -> None:

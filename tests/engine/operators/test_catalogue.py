@@ -6,6 +6,7 @@ import torch
 from counterfoil_core.arithmetic.families.table import FORMS, MAGNITUDES, SCALES
 from counterfoil_core.operators.catalogue import allowed_names, classify, is_allowed
 from counterfoil_core.operators.facts import DRAWS, OperatorClass
+from counterfoil_core.operators.signatures import overload
 
 NAMES = [name for name in allowed_names() if name not in DRAWS]
 
@@ -42,11 +43,6 @@ EXCLUDED = {
     "upsample_nearest2d.vec": "lowered to the overload that is on the list",
     "var.dim": "lowered to var.correction",
 }
-
-
-def overload(name: str) -> torch._ops.OpOverload:
-    _, packet, chosen = name.split(".")
-    return getattr(getattr(torch.ops.aten, packet), chosen)
 
 
 def core_operators() -> list[str]:

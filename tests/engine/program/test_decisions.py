@@ -17,6 +17,7 @@ from counterfoil.program.capture import CapturedStep, capture
 from counterfoil.program.update import Sgd
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.operators.node import TensorType
 from support.asserting import asserts
 
@@ -36,7 +37,7 @@ class Layer(nn.Module):
         return self.function(x * self.weight)
 
 
-def captured_with(model: nn.Module, *, exact: bool = False) -> CapturedStep:
+def captured_with(model: nn.Module, *, exact: ExactPrecision | None = None) -> CapturedStep:
     types = {"x": TensorType("float32", (4, 3))}
     return capture(model, lambda m, b: m(b["x"]).square().mean(), Sgd(), types, exact=exact)
 
@@ -61,9 +62,9 @@ def without_loops(x: Tensor, edges: Tensor) -> Tensor:
     return torch.zeros_like(x).index_add_(0, target, x[source] / degree[target, None])
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("exact", [None, ExactPrecision(20)])
 @pytest.mark.parametrize("held", ["constant", "buffer"])
-def test_a_graph_that_is_known_when_the_order_is_written(held: str, exact: bool) -> None:
+def test_a_graph_that_is_known_when_the_order_is_written(held: str, exact: ExactPrecision | None) -> None:
     edges = EDGES.clone()
     if held == "constant":
         model = Layer(lambda x: without_loops(x, edges))

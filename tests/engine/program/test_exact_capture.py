@@ -28,11 +28,13 @@ from counterfoil_core.arithmetic.beforehand import check_exact
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.operators.node import TensorType
 from support.jobs import draw
 
+EXACT = ExactPrecision(20)
 X, LABELS = torch.from_numpy(draw((12, 5), 1)), torch.arange(12) % 3
 TYPES = {"x": TensorType("float32", (12, 5)), "labels": TensorType("int64", (12,))}
 RULES: dict[str, UpdateRule] = {
@@ -59,7 +61,7 @@ def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
     return functional.cross_entropy(model(batch["x"]), batch["labels"])
 
 
-def captured(rule: UpdateRule, *, exact: bool, parts: int = 1) -> CapturedStep:
+def captured(rule: UpdateRule, *, exact: ExactPrecision | None, parts: int = 1) -> CapturedStep:
     return capture(network(), objective, rule, TYPES, micro_batches=parts, exact=exact)
 
 
@@ -86,7 +88,7 @@ QUICK = ("adamw", "average")
 )
 def test_training_under_every_rule(name: str, parts: int) -> None:
     rule = RULES[name]
-    exact, wide = (captured(rule, exact=choice, parts=parts) for choice in (True, False))
+    exact, wide = (captured(rule, exact=choice, parts=parts) for choice in (EXACT, None))
     check_exact(exact.program, 24)
     with pytest.raises(ProgramError, match="composite"):
         check_exact(wide.program, 24)
@@ -101,18 +103,18 @@ def test_training_under_every_rule(name: str, parts: int) -> None:
 
 
 def test_no_operation_is_in_a_program_twice() -> None:
-    nodes = captured(AdamW(), exact=True).program.nodes
+    nodes = captured(AdamW(), exact=EXACT).program.nodes
     texts = [repr((node.operator, node.args, node.kwargs)) for node in nodes]
     assert len(set(texts)) == len(texts)
     # Equal in Python, and not the same number.
     assert len({text for text in texts if ", 1)" in text or ", 1.0)" in text}) > 1
-    plain = captured(AdamW(), exact=False).program.nodes
+    plain = captured(AdamW(), exact=None).program.nodes
     assert len({repr((node.operator, node.args, node.kwargs)) for node in plain}) < len(plain)
 
 
 def test_the_gradients_take_what_the_forward_pass_computed() -> None:
     """One error function, a reciprocal deviation for each norm, one exponential each for GELU's slope and the loss."""
-    kinds = [node.operator.split(".")[1] for node in captured(Sgd(), exact=True).program.nodes]
+    kinds = [node.operator.split(".")[1] for node in captured(Sgd(), exact=EXACT).program.nodes]
     assert (kinds.count("erf"), kinds.count("rsqrt"), kinds.count("exp")) == (1, 2, 2)
 
 
@@ -135,7 +137,7 @@ class Chances(nn.Module):
 @pytest.mark.parametrize("turn", [1.0, 0.5])
 def test_the_exponential_of_a_log_softmax_is_the_softmax(turn: float) -> None:
     model, types = Chances(turn), {"x": TensorType("float32", (12, 5))}
-    exact, wide = (capture(model, lambda m, b: m(b["x"]), Sgd(), types, exact=choice) for choice in (True, False))
+    exact, wide = (capture(model, lambda m, b: m(b["x"]), Sgd(), types, exact=choice) for choice in (EXACT, None))
     kinds = [node.operator.split(".")[1] for node in exact.program.nodes]
     # Where something else was summed nothing may be put in its place.
     assert kinds.count("exp") == (1 if turn == 1.0 else 2)
@@ -160,14 +162,18 @@ class Draw(nn.Module):
 
 def test_two_draws_stay_two() -> None:
     step = capture(
-        Draw(), lambda m, b: m(b["x"]).square().mean(), Sgd(), {"x": TensorType("float32", (4, 6))}, exact=True
+        Draw(),
+        lambda m, b: m(b["x"]).square().mean(),
+        Sgd(),
+        {"x": TensorType("float32", (4, 6))},
+        exact=EXACT,
     )
     drawn = [node for node in step.program.nodes if node.operator == "counterfoil.uniform"]
     assert len(drawn) == 2
 
 
 def test_operations_keep_the_module_that_they_come_from() -> None:
-    nodes = captured(Sgd(), exact=True).program.nodes
+    nodes = captured(Sgd(), exact=EXACT).program.nodes
     places = {(node.module, node.phase) for node in nodes if node.entry.operator_class is OperatorClass.ROUNDED}
     assert {("0", "forward"), ("1", "forward"), ("2", "forward"), ("3", "forward"), ("4", "backward")} <= places
 
@@ -199,7 +205,7 @@ class Function(nn.Module):
 )
 def test_what_capture_lowers_anyway_is_lowered_once_more(function: Callable[[Tensor], Tensor]) -> None:
     model, types = Function(function), {"x": TensorType("float32", (1,))}
-    exact, wide = (capture(model, lambda m, b: m(b["x"]), Sgd(), types, exact=choice) for choice in (True, False))
+    exact, wide = (capture(model, lambda m, b: m(b["x"]), Sgd(), types, exact=choice) for choice in (EXACT, None))
     check_exact(exact.program, 20)
 
     def gradient(step: CapturedStep, runner: Interpreter) -> Tensor:
@@ -211,6 +217,6 @@ def test_what_capture_lowers_anyway_is_lowered_once_more(function: Callable[[Ten
 
 
 def test_programs_of_exact_captures_survive_being_written() -> None:
-    program = captured(AdamW(), exact=True).program
+    program = captured(AdamW(), exact=EXACT).program
     read = type(program).from_bytes(program.to_bytes())
     assert read.nodes == program.nodes

@@ -26,6 +26,7 @@ from support.expectations import verified
 from support.jobs import draw, own_order, record_job
 
 Function = Callable[[Tensor], Tensor]
+EXACT = ExactPrecision(20)
 BITS = 24
 CPU = torch.device("cpu")
 
@@ -45,12 +46,12 @@ class Weighted(nn.Module):
         return (y * (torch.arange(y.numel()).reshape(y.shape).remainder(7) + 1)).sum() + x.sum() * 0.0
 
 
-def captured(function: Function, *, exact: bool) -> CapturedStep:
+def captured(function: Function, *, exact: ExactPrecision | None) -> CapturedStep:
     batch = {"x": TensorType("float32", (1,))}
     return capture(Weighted(function), lambda model, rows: model(rows["x"]), Sgd(), batch, exact=exact)
 
 
-def executed(function: Function, *, exact: bool) -> tuple[Tensor, Tensor]:
+def executed(function: Function, *, exact: ExactPrecision | None) -> tuple[Tensor, Tensor]:
     """The result of the function and the gradient of its weight, by a program."""
     step = captured(function, exact=exact)
     if exact:
@@ -186,13 +187,13 @@ def test_it_is_what_torch_computes_in_float64(name: str) -> None:
     wanted = expected(FUNCTIONS[name])
     share = 5e-7 if name.startswith(FLOAT32_CONSTANTS) else 1e-7
     # Results and states are stored as float32.
-    for found, value in zip(executed(FUNCTIONS[name], exact=False), wanted, strict=True):
+    for found, value in zip(executed(FUNCTIONS[name], exact=None), wanted, strict=True):
         within(found, value, share)
 
 
 @pytest.mark.parametrize("name", EACH)
 def test_it_is_single_operations_under_an_exact_profile(name: str) -> None:
-    for found, value in zip(executed(FUNCTIONS[name], exact=True), expected(FUNCTIONS[name]), strict=True):
+    for found, value in zip(executed(FUNCTIONS[name], exact=EXACT), expected(FUNCTIONS[name]), strict=True):
         within(found, value, 2e-5)
 
 
@@ -203,7 +204,7 @@ def test_bags_by_frequency_divide_by_how_often_their_own_row_is_read() -> None:
         read = functional.embedding(ROWS, w.reshape(-1, 2)[:10], scale_grad_by_freq=True)
         return torch.stack((read[:0].sum(0), read[:4].sum(0), read[4:].sum(0)))
 
-    found = executed(bag(mode="sum", scale_grad_by_freq=True), exact=False)
+    found = executed(bag(mode="sum", scale_grad_by_freq=True), exact=None)
     for one, other in zip(found, expected(rows), strict=True):
         within(one, other, 1e-7)
 
@@ -227,7 +228,7 @@ class Several(nn.Module):
 
 
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("precision", [None, ExactPrecision(20)], ids=["rounding", "exact"])
+@pytest.mark.parametrize("precision", [None, EXACT], ids=["rounding", "exact"])
 def test_a_run_of_several_is_verified(
     precision: ExactPrecision | None, tmp_path: Path, trainer_key: SigningKey
 ) -> None:
@@ -265,5 +266,5 @@ REFUSED = {
 def test_what_has_no_form_is_refused_with_a_remedy(name: str) -> None:
     function, sentence = REFUSED[name]
     with pytest.raises(ProgramError, match=f"^The step .*{sentence}") as caught:
-        captured(function, exact=False)
+        captured(function, exact=None)
     assert caught.value.remedy

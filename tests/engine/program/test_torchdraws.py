@@ -14,6 +14,7 @@ from counterfoil.program.capture import capture
 from counterfoil.program.update import Sgd
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.base.errors import ProgramError
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.operators.facts import DRAWS
 from counterfoil_core.operators.node import TensorType
 
@@ -36,13 +37,13 @@ class Drawing(nn.Module):
         return ((self.weight * x).sum() + made.to(torch.float32)).sum()
 
 
-def captured(function, shape, *, exact=False):
+def captured(function, shape, *, exact=None):
     """A step that draws, as a program and its state."""
     batch = {"x": TensorType("float32", (ROWS, COUNT))}
     return capture(Drawing(function, shape), lambda model, rows: model(rows["x"]), Sgd(), batch, exact=exact)
 
 
-def drawn(function, shape, steps=1, *, exact=False):
+def drawn(function, shape, steps=1, *, exact=None):
     """What a step drew, ``[steps, *shape]``."""
     step = captured(function, shape, exact=exact)
     interpreter = Interpreter(step.program, torch.device("cpu"), torch.float32 if exact else torch.float64)
@@ -96,7 +97,7 @@ def test_draws_of_the_framework_are_taken_from_philox(name):
         near = 5 * deviation / math.sqrt(values.numel())
         assert abs(float(values.mean()) - mean) < near
         assert abs(float(values.std()) - deviation) < 3 * near
-    assert any(node.operator in DRAWS for node in captured(function, shape, exact=True).program.nodes)
+    assert any(node.operator in DRAWS for node in captured(function, shape, exact=ExactPrecision(20)).program.nodes)
 
 
 def test_random_integers_are_as_likely_as_each_other():
@@ -115,7 +116,7 @@ def test_every_permutation_is_as_likely_as_another():
 WEIGHTS = torch.tensor([1.0, 0.0, 3.0, 6.0])
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("exact", [None, ExactPrecision(20)])
 def test_choices_by_weight(exact):
     often = drawn(lambda w: torch.multinomial(WEIGHTS, 5000, replacement=True), (5000,), exact=exact).flatten().long()
     counts = torch.bincount(often, minlength=4)
@@ -137,7 +138,7 @@ def test_both_profiles_draw_the_same():
     def function(w):
         return torch.cat((torch.randn(50), torch.rand(50), torch.randint(0, 9, (50,)), torch.empty(50).exponential_()))
 
-    rounding, exact = (drawn(function, (200,), exact=chosen) for chosen in (False, True))
+    rounding, exact = (drawn(function, (200,), exact=chosen) for chosen in (None, ExactPrecision(20)))
     assert torch.equal(rounding, exact)
 
 

@@ -29,7 +29,7 @@ from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.stages import Preparing
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import ProgramError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, exact_profile
 from counterfoil_core.base.turns import ALONE, Turns
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.program.graph import Input, Program
@@ -140,7 +140,7 @@ class Sources:
 
 
 def retrace(
-    tape: Tape, numbers: Mapping[int, float], sources: Sources, *, exact: bool, ignore_autocast: bool
+    tape: Tape, numbers: Mapping[int, float], sources: Sources, *, exact: ExactPrecision | None, ignore_autocast: bool
 ) -> tuple[Program, dict[str, Tensor]]:
     """Return the program of a step, and the constants that it reads as state.
 
@@ -171,7 +171,7 @@ def retrace(
         traced = tracing.trace_in_place(again, examples, exact=exact)
         pure = tracing.without_mutations(traced, examples, exact=exact)
     results = [*tape.written, *map(carried_name, range(len(tape.handed)))]
-    return lower(pure, tuple(inputs), results, META_KEY, DTYPE_NAMES, (), single=exact)
+    return lower(pure, tuple(inputs), results, META_KEY, DTYPE_NAMES, (), single=exact is not None)
 
 
 def carried_name(number: int) -> str:
@@ -332,7 +332,7 @@ class Followed(ClientJob):
                 variants[number].tape,
                 dict(zip(variants[number].tape.used, alike[0].numbers, strict=True)),
                 self._sources(variants[number], plan, layout, alike[0]),
-                exact=is_exact(precision),
+                exact=exact_profile(precision),
                 ignore_autocast=precision is not None,
             )
             unsaved = tuple(sorted({*self.unsaved, *self._carried, *constants}))

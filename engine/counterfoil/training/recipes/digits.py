@@ -18,7 +18,7 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
 from counterfoil.training.weights import fan_in_uniform
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 from counterfoil_core.operators.node import TensorType
 
 RECIPE = "digits-cnn"
@@ -123,7 +123,7 @@ def order_digits(
     return draft_order(
         title="Handwritten digits, small residual network",
         recipe=RECIPE,
-        captured=capture_step(model, objective, rule, batch, division, exact=is_exact(precision)),
+        captured=capture_step(model, objective, rule, batch, division, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=schedule,

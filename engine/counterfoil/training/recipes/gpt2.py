@@ -26,7 +26,7 @@ from counterfoil.training.schedules import shuffled_epochs, warmup_linear
 from counterfoil.training.tokens import Tokens
 from counterfoil.training.weights import Weights, install, nearly_normal
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 from counterfoil_core.operators.node import TensorType
 
 RECIPE = "gpt2"
@@ -246,7 +246,7 @@ def order_gpt2(
             rule,
             {"tokens": TensorType(tokens.dtype.name, (batch_size, length))},
             division,
-            exact=is_exact(precision),
+            exact=exact_profile(precision),
         ),
         rule=rule,
         learning_rates=warmup_linear(learning_rate, steps, warmup),

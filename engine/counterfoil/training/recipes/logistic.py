@@ -23,7 +23,7 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import shuffled_epochs
 from counterfoil_core.base.errors import CounterfoilError, DataError
 from counterfoil_core.base.inputs import open_input
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.operators.node import TensorType
 
@@ -199,7 +199,7 @@ def order_logistic(
     return draft_order(
         title=f"Logistic regression on {len(features)} rows of {features.shape[1]} features",
         recipe=RECIPE,
-        captured=capture_step(model, objective, rule, batch, division, exact=is_exact(precision)),
+        captured=capture_step(model, objective, rule, batch, division, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=[learning_rate] * steps,
         schedule=schedule,

@@ -30,7 +30,7 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
 from counterfoil.training.weights import he_uniform
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 
 WIDTH = 64
 """Channels of the first stage; each of the other three doubles them."""
@@ -187,7 +187,7 @@ def order_resnet(
     return draft_order(
         title=f"{name.replace('resnet', 'ResNet-')} on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=name,
-        captured=capture_step(network, objective, rule, batch, division, exact=is_exact(precision)),
+        captured=capture_step(network, objective, rule, batch, division, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),

@@ -31,7 +31,7 @@ from counterfoil.training.order import OrderDraft, draft_order
 from counterfoil.training.schedules import cosine, shuffled_epochs
 from counterfoil.training.weights import he_uniform
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, exact_profile
 
 RECIPE = "vgg11"
 STAGES = ((64,), (128,), (256, 256), (512, 512), (512, 512))
@@ -143,7 +143,7 @@ def order_vgg(
     return draft_order(
         title=f"VGG-11 on {len(pixels)} images of {'x'.join(map(str, pixels.shape[1:]))}",
         recipe=RECIPE,
-        captured=capture_step(network, objective, rule, batch, division, exact=is_exact(precision)),
+        captured=capture_step(network, objective, rule, batch, division, exact=exact_profile(precision)),
         rule=rule,
         learning_rates=cosine(learning_rate, steps),
         schedule=shuffled_epochs(len(pixels), batch_size, steps, seed),

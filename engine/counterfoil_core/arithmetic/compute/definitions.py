@@ -220,6 +220,19 @@ def _is_fake(tensor: Tensor) -> bool:
     return type(tensor).__name__ == "FakeTensor"
 
 
+_INFINITE = 0x7FF << 52
+"""The bits of float64's infinity: all of its exponent, and nothing else."""
+
+
+def _row_scale(operation: Operation, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """The exponent of the largest magnitude of each row, as a power of two."""
+    x: Tensor = args[0]
+    largest = x.abs().amax(-1, keepdim=True) if x.shape[-1] else x.new_zeros((*x.shape[:-1], 1))
+    # Every float32 number that is not zero is a normal number of float64, whose exponent field is the power of two.
+    wide = largest.to(torch.float64).clamp_(min=2.0**-149).view(torch.int64)
+    return wide.bitwise_and_(_INFINITE).view(torch.float64).to(x.dtype)
+
+
 _DEFINITIONS: Mapping[str, Definition] = {
     **dict.fromkeys(
         (
@@ -229,6 +242,7 @@ _DEFINITIONS: Mapping[str, Definition] = {
         _selection,
     ),
     **dict.fromkeys(("max_pool2d_with_indices", "max_pool3d_with_indices"), _max_pool),
+    "row_scale": _row_scale,
     "sort": _sort,
     "scatter": _scatter,
     "hardtanh_backward": _hardtanh_backward,

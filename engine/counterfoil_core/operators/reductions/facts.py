@@ -11,9 +11,12 @@ from counterfoil_core.operators.bounds import FUNCTION, MOMENTS, always, sum_ter
 from counterfoil_core.operators.facts import (
     COMPARES_OR_LOGIC,
     COUNTS,
+    ROW_SCALE,
     SELECTS,
     Bound,
     BoundRule,
+    Operator,
+    OperatorClass,
     Trait,
     Use,
     exact,
@@ -213,6 +216,12 @@ def _logic(arguments: Arguments) -> Results:
     return _reduced(arguments, "bool", _listed(arguments.get("dim")))
 
 
+def _row_scale(arguments: Arguments) -> Results:
+    (x,) = floats(arguments, "self")
+    require(bool(x.rank))
+    return _reduced({**arguments, "keepdim": True}, x.dtype, [-1])
+
+
 def _softmax(arguments: Arguments) -> Results:
     (x,) = floats(arguments, "self")
     axis(arguments["dim"], x.rank)
@@ -243,11 +252,12 @@ _RULES: dict[str, ShapeRule] = {
     "_softmax.default _safe_softmax.default _log_softmax.default": _softmax,
     "_softmax_backward_data.default _log_softmax_backward_data.default": _softmax_backward,
 }
-RULES = {f"aten.{name}": rule for names, rule in _RULES.items() for name in names.split()}
+RULES = {ROW_SCALE: _row_scale, **{f"aten.{name}": rule for names, rule in _RULES.items() for name in names.split()}}
 """By operator."""
 
 
 FACTS = (
+    Operator(ROW_SCALE, OperatorClass.EXACT, "reads the exponent of one of its inputs", decides=(0,)),
     *exact(SELECTS, "max.default min.default amax.default amin.default"),
     *exact(SELECTS, "max.dim min.dim argmax.default argmin.default sort.stable", decides=(0, 1)),
     *exact(COMPARES_OR_LOGIC, "any.default any.dim any.dims all.default all.dim", decides=(0, 1)),

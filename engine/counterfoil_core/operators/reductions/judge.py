@@ -184,6 +184,20 @@ def _extreme(call: Call) -> Element:
     return element
 
 
+@JUDGE.definition("row_scale")
+def _row_scale(call: Call) -> Element:
+    """2^floor(log2 of the largest magnitude), 2^-149 at least; infinite where an element is not finite."""
+    rows = rows_over(call["self"], [call["self"].ndim - 1])
+
+    def element(index: int) -> Value:
+        row = [abs(value) for value in rows[index].tolist()]
+        if not all(map(math.isfinite, row)):
+            return math.inf
+        return max(math.ldexp(0.5, math.frexp(max(row, default=0.0))[1]), 2.0**-149) if any(row) else 2.0**-149
+
+    return element
+
+
 @JUDGE.definition("any", "all")
 def _quantified(call: Call) -> Element:
     x, dim = call["self"], call.get("dim")
