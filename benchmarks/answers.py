@@ -1,4 +1,4 @@
-"""An answer of 64 tokens, made token by token and checked in one pass, by models of random weights and several sizes."""
+"""An answer of 64 tokens, made token by token and checked in one pass, by models with random weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from counterfoil.answers.model import load_answering
 from counterfoil.answers.question import Question
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.generators import finish
-from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.precision import PROFILES, ExactPrecision
 from counterfoil_core.values.outcome import Outcome
 
 TOKENS = 64
@@ -47,17 +47,18 @@ def write_gpt2(folder: Path, layers: int, width: int) -> None:
 def measure_answer(key: str, threads: int | None, profile: str) -> dict[str, float]:
     """Time making and checking an answer, in seconds, and capturing a pass, which both begin with."""
     machine, precision = open_machine("cpu", threads), PROFILES[profile]
+    assert isinstance(precision, ExactPrecision)
     with tempfile.TemporaryDirectory() as folder:
         write_gpt2(Path(folder), *SIZES[key])
         model = load_answering(Path(folder))
         asked = Question(_PROMPT, TOKENS, None, "7" * 64, None)
-        model.pass_of(1, 2)  # what is compiled once is compiled before
+        model.pass_of(1, 2, precision)  # what is compiled once is compiled before
         begun = time.perf_counter()
         said = finish(answer(Asked(model, asked, precision, machine)))
         made = time.perf_counter()
         found = check_answer(said, model, machine, asked)
         checked = time.perf_counter()
-        model.pass_of(said.length, said.length)
+        model.pass_of(said.length, said.length, precision)
         captured = time.perf_counter()
     assert found.outcome is Outcome.VERIFIED, found.said
     assert len(said.tokens) == TOKENS

@@ -142,7 +142,7 @@ def row_use() -> bytes:
 def answers() -> dict[str, bytes]:
     """What a model answered to a question: the most probable tokens, and some that were drawn."""
     told = AnswerStatement(
-        of("model"), of("program"), of("tokenizer"), None, "exact-20", of("question"), (5, 3, 8), 3, (0, 2), None,
+        of("model"), of("program"), of("tokenizer"), None, "exact-20-rows", of("question"), (5, 3, 8), 3, (0, 2), None,
         of("client").hex, None, (7, 2), (of("first row"), of("second row")),
     )  # fmt: skip
     drawn = {"sampling": Sampling("0.8", 40, "0.95"), "provider_nonce": of("provider").hex, "verdict": of("verdict")}

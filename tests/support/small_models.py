@@ -94,7 +94,9 @@ def family(folder: Path, name: str) -> Path:
     kinds = ["sliding_attention", "full_attention"]
     kind, more = {
         "qwen2": ("Qwen2", {}),
+        "qwen3": ("Qwen3", {"head_dim": 8}),
         "gemma": ("Gemma", {"head_dim": 8}),
+        "gemma2": ("Gemma2", {"head_dim": 8, "num_hidden_layers": 2, "sliding_window": 6}),
         "gemma3": ("Gemma3", {"head_dim": 8, "num_hidden_layers": 2, "sliding_window": 6, "layer_types": kinds}),
         "mistral": ("Mistral", {"sliding_window": 6}),
     }[name]

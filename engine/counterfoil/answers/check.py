@@ -66,9 +66,9 @@ def check_answer(
         CancelledError: ``cancel`` was set.
     """
     precision = PROFILES.get(said.precision)
-    if not isinstance(precision, ExactPrecision):
-        raise RefusedError("The answer was made under a profile that defines no results.", remedy=_ASK)
-    captured = _captured(said, model, question)
+    if not (isinstance(precision, ExactPrecision) and precision.rows):
+        raise RefusedError("The answer was made under a profile under which a token hangs on others.", remedy=_ASK)
+    captured = _captured(said, model, precision, question)
     run_selftest(machine, precision)
     seed = 0
     if said.provider_nonce is not None:
@@ -98,7 +98,9 @@ def check_answer(
 _ASK = "Ask whoever answered what it was made with."
 
 
-def _captured(said: AnswerStatement, model: AnsweringModel, question: Question | None) -> CapturedPass:
+def _captured(
+    said: AnswerStatement, model: AnsweringModel, precision: ExactPrecision, question: Question | None
+) -> CapturedPass:
     """The pass of the answer, if it is one of this model and to this question; raises RefusedError."""
     if said.tokenizer != model.tokenizer:
         raise RefusedError(
@@ -117,7 +119,7 @@ def _captured(said: AnswerStatement, model: AnsweringModel, question: Question |
         raise RefusedError("The answer ends by other tokens than the model's configuration names.", remedy=_ASK)
     if question is not None:
         _check_question(said, model, question)
-    captured = model.pass_of(said.length, said.length)
+    captured = model.pass_of(said.length, said.length, precision)
     if captured.model_root != said.model_root:
         raise RefusedError(
             f"The answer is one of another model: its root is {said.model_root.short}..., that of the folder "

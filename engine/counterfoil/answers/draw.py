@@ -16,7 +16,7 @@ from counterfoil.program.update.rule import NothingTrained
 from counterfoil.signing.kinds import Sampling
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.machine import Machine
-from counterfoil_core.base.precision import AnyPrecision
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.operators.node import TensorType
 
 _LOGITS = "logits"
@@ -31,7 +31,7 @@ class Choice:
 
     @classmethod
     def of(
-        cls, sampling: Sampling | None, vocabulary: int, seed: int, machine: Machine, precision: AnyPrecision
+        cls, sampling: Sampling | None, vocabulary: int, seed: int, machine: Machine, precision: ExactPrecision
     ) -> Choice:
         """Make ready to choose.
 
@@ -40,13 +40,13 @@ class Choice:
             vocabulary: How many there are.
             seed: Seed of the draws, 0 to 2^64 - 1.
             machine: Where to compute.
-            precision: The precision profile, an exact one.
+            precision: The precision profile.
         """
         if sampling is None:
             return cls(None, seed)
         batch = {_LOGITS: TensorType("float32", (1, vocabulary))}
         drawing = _Drawing(sampling)
-        captured = capture(_Taken(), drawing, NothingTrained(), batch, exact=True)
+        captured = capture(_Taken(), drawing, NothingTrained(), batch, exact=precision)
         return cls(machine.interpreter(captured.program, precision), seed)
 
     def token(self, row: Tensor, number: int) -> int:

@@ -17,11 +17,13 @@ from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.precision import AnyPrecision, profile_name
+from counterfoil_core.base.precision import ExactPrecision, profile_name
 
 CAPTURING = Preparing("Capturing the passes", "programs", 0, 1)
 ANSWERING, COMPARING = "Answering", "Comparing with one pass"
 """The stages of an answer."""
+_ROWS = 2
+"""Of a pass for one token: with one row torch and transformers take other ways to a product, which round otherwise."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Asked:
 
     model: AnsweringModel  #: The model.
     question: Question  #: The question.
-    precision: AnyPrecision  #: The precision profile, an exact one for rows.
+    precision: ExactPrecision  #: The precision profile, one for rows.
     machine: Machine  #: Where to compute.
     nonce: str | None = None  #: The provider's nonce, 64 hexadecimal digits; None where nothing is drawn.
     verdict: Digest | None = None  #: The verdict on the model's training to name.
@@ -72,9 +74,10 @@ def answer(asked: Asked, cancel: CancelToken | None = None) -> Generator[Prepari
         )
     run_selftest(asked.machine, asked.precision)
     yield CAPTURING
-    captured = model.pass_of(length, length)
+    captured = model.pass_of(length, length, asked.precision)
     whole, single = (
-        Passes(each, asked.machine, asked.precision, cancel=cancel) for each in (captured, model.pass_of(1, length))
+        Passes(each, asked.machine, asked.precision, cancel=cancel)
+        for each in (captured, model.pass_of(_ROWS, length, asked.precision))
     )
     root, digest = captured.model_root, question.digest
     seed = 0 if asked.nonce is None else seed_of(root, digest, question.nonce, asked.nonce)
@@ -89,7 +92,7 @@ def answer(asked: Asked, cancel: CancelToken | None = None) -> Generator[Prepari
         yield Preparing(ANSWERING, "tokens", len(tokens), question.most)
         if len(tokens) == question.most or tokens[-1] in model.ends:
             break
-        row = single.run((tokens[-1],), len(prompt) + len(tokens) - 1)[0]
+        row = single.run(padded((tokens[-1],), _ROWS), len(prompt) + len(tokens) - 1)[0]
     yield Preparing(COMPARING, "passes", 0, 1)
     logits = whole.run(padded((*prompt, *tokens), length), 0)
     for number, said in enumerate(rows):

@@ -1,6 +1,6 @@
 """A language model out of a folder, and the program of a pass: logits of some tokens, beside keys and values of all.
 
-A pass of one row and a pass of all rows are the same function of the same length of keys, so that sums have as many
+A pass for one token and a pass for all are the same function of the same length of keys, so that sums have as many
 terms in both. Where the result of a row hangs on no other row, which a profile for rows gives, they have the same bits.
 """
 
@@ -29,7 +29,7 @@ from counterfoil_core.base import canonical
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
-from counterfoil_core.base.precision import AnyPrecision
+from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.commit.state import state_root
 from counterfoil_core.operators.node import TensorType
 
@@ -71,19 +71,20 @@ class AnsweringModel:
         """Return tokens as text."""
         return str(self.words.decode(list(tokens)))
 
-    def pass_of(self, rows: int, length: int) -> CapturedPass:
+    def pass_of(self, rows: int, length: int, precision: ExactPrecision) -> CapturedPass:
         """Capture the pass of some rows; raises ProgramError, and DataError where the model answers in another way.
 
         Args:
-            rows: Tokens whose logits are computed.
+            rows: Tokens whose logits are computed; two at least, since with one libraries take other ways.
             length: Tokens for which it has keys and values.
+            precision: The precision profile.
         """
         with offline(), failing(self.folder, "a pass of the model"):
             for name, shape in self._cached.items():
                 self.module.register_buffer(name, torch.zeros(*shape[:2], length, shape[3]), persistent=False)
             self.module.register_buffer(_LOGITS, torch.zeros(rows, self.vocabulary), persistent=False)
             batch = {name: TensorType("int64", (1, rows)) for name in (_TOKENS, _PLACES)}
-            return CapturedPass(capture(self.module, _advance, NothingTrained(), batch, exact=True))
+            return CapturedPass(capture(self.module, _advance, NothingTrained(), batch, exact=precision))
 
     @cached_property
     def _cached(self) -> dict[str, torch.Size]:
@@ -167,7 +168,7 @@ class Passes:
         self,
         captured: CapturedPass,
         machine: Machine,
-        precision: AnyPrecision,
+        precision: ExactPrecision,
         *,
         compute: Compute | None = None,
         cancel: CancelToken | None = None,

@@ -22,14 +22,14 @@ from counterfoil.cli.stages import show_stages
 from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
-from counterfoil_core.base.precision import PROFILES
+from counterfoil_core.base.precision import PROFILES, ExactPrecision
 from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from counterfoil.answers.question import Question
 
-ROWS = ProfileName("exact-20")
+ROWS = ProfileName("exact-20-rows")
 """The profile of an answer unless another is named."""
 _MOST_NONCE = 1000
 ModelArgument = Annotated[
@@ -156,10 +156,13 @@ def answer(
         from counterfoil.trust.afterwards import verdict_digest
         from counterfoil_core.arithmetic.machine import open_machine
 
+        profile = PROFILES[precision.value]
+        if not (isinstance(profile, ExactPrecision) and profile.rows):
+            raise typer.BadParameter(f"An answer takes a profile for rows, such as {ROWS.value}.")
         asked = Asked(
             load_answering(folder),
             _question(question),
-            PROFILES[precision.value],
+            profile,
             open_machine(device.device, device.threads),
             None if nonce is None else _nonce(nonce),
             None if verdict is None else verdict_digest(_read(verdict, "a verdict")),
