@@ -67,8 +67,8 @@ class Honest:
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Honest:
-    """A GPT-2 that nothing ends, since a random one would end at once or never."""
-    folder = small_models.gpt2(tmp_path_factory.mktemp("models") / "gpt2", n_layer=2)
+    """A GPT-2 whose probabilities differ much, as those of a trained one do."""
+    folder = small_models.gpt2(tmp_path_factory.mktemp("models") / "gpt2", n_layer=2, initializer_range=0.3)
     model = load_answering(folder)
     return Honest(folder, model, answered(model, question()), answered(model, question(WARM)))
 
@@ -82,11 +82,9 @@ def changed(folder: Path, path: Path, change: Any) -> AnsweringModel:
     return load_answering(path)
 
 
-def one_ulp(weights: dict[str, torch.Tensor]) -> None:
-    """Move one weight by one unit in the last place."""
-    name = "transformer.h.0.mlp.c_fc.weight"
-    first = weights[name].view(-1)[:1]
-    first.copy_(torch.nextafter(first, torch.full_like(first, 9.0)))
+def up(weights: torch.Tensor) -> None:
+    """Move weights by one unit in the last place."""
+    weights.copy_(torch.nextafter(weights, torch.full_like(weights, 9.0)))
 
 
 def test_an_honest_answer_is_verified_drawn_or_not(honest: Honest) -> None:
@@ -142,12 +140,17 @@ def test_other_sampling_than_was_said_is_disputed(honest: Honest, other: Samplin
 
 
 def test_weights_that_differ_by_one_ulp_are_refused_or_disputed(honest: Honest, tmp_path: Path) -> None:
-    other = changed(honest.folder, tmp_path / "other", one_ulp)
+    one = changed(
+        honest.folder, tmp_path / "one", lambda weights: up(weights["transformer.h.0.mlp.c_fc.weight"][0, :1])
+    )
     with pytest.raises(RefusedError, match="another model"):
-        check_answer(honest.greedy, other, MACHINE)
-    lie = structs.replace(answered(other, question()), model_root=honest.greedy.model_root)
-    found = honest.check(lie, question())
-    assert found.outcome is Outcome.DISPUTED
+        check_answer(honest.greedy, one, MACHINE)
+    # Whoever signs another model's root is found where the difference reaches a logit. A product keeps 20 bits of a
+    # weight: one ulp of one element of a matrix is not among them, and is no other answer.
+    every = changed(honest.folder, tmp_path / "every", lambda weights: [up(weight) for weight in weights.values()])
+    for other, outcome in ((every, Outcome.DISPUTED), (one, Outcome.VERIFIED)):
+        lie = structs.replace(answered(other, question()), model_root=honest.greedy.model_root)
+        assert honest.check(lie, question()).outcome is outcome
 
 
 def test_another_tokenizer_is_refused(honest: Honest, tmp_path: Path) -> None:
