@@ -161,11 +161,13 @@ PLACES: Mapping[str, Place] = {
     "ask": Place(
         "answers:ask",
         "Client: write a question for a model, with a number that nobody foresees. Keep it: the answer names it.",
+        open=_OWN,
     ),
     "answer-nonce": Place(
         "answers:answer_nonce",
         "Provider: draw a secret number for one answer, and print what binds you to it; the client's question names "
         "that.",
+        open=_OWN,
     ),
     "answer": Place(
         "answers:answer",

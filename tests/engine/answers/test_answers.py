@@ -19,6 +19,7 @@ from counterfoil.answers.draw import Choice
 from counterfoil.answers.making import Asked, answer, padded
 from counterfoil.answers.model import AnsweringModel, Passes, load_answering
 from counterfoil.answers.question import Question, commitment_of, new_nonce, seed_of
+from counterfoil.cli import main
 from counterfoil.signing.kinds import AnswerStatement, Sampling
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.digest import Digest
@@ -252,6 +253,61 @@ def test_draws_follow_the_probabilities_that_top_k_and_top_p_leave() -> None:
     nearly = Choice.of(Sampling("0.7", None, "0.75"), 5, 3, MACHINE, ROWS)
     assert {nearly.token(row, number) for number in range(1, 200)} == {1, 3}
     assert Choice.of(None, 5, 3, MACHINE, ROWS).token(row, 1) == 1  # the first of equals
+
+
+def test_commands_ask_answer_and_check(honest: Honest, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = test_key(tmp_path)
+    names = ("answer.nonce", "question.json", "answer.json", "trainer.pem", "trainer.pub.pem")
+    nonce, asked, said, private, public = (str(tmp_path / name) for name in names)
+
+    def run(*command: str) -> tuple[int, str]:
+        code = main([*command])
+        shown = capsys.readouterr()
+        return code, " ".join((shown.out + shown.err).split())
+
+    code, shown = run("answer-nonce", "--out", nonce)
+    commitment = shown.split()[-1]
+    assert (code, commitment) == (0, commitment_of(Path(nonce).read_text().strip()))
+    drawing = ("--temperature", "0.9", "--commitment", commitment)
+    assert run("ask", "--prompt", PROMPT, "--tokens", "8", *drawing, "--out", asked)[0] == 0
+    folder = str(honest.folder)
+    making = ("answer", folder, asked, "--key", private, "--out", said)
+    assert "commitment to another nonce" in run(*making)[1]
+    code, shown = run(*making, "--nonce", nonce)
+    assert code == 0, shown
+    checking = ("check-answer", said, folder, "--question", asked, "--key", public, "--trust", "none")
+    code, shown = run(*checking)
+    assert code == 0, shown
+    assert "VERIFIED The model gives each of the 8 tokens" in shown
+    honestly = open_said(AnswerStatement, Path(said).read_bytes())
+    tokens = list(honestly.tokens)
+    tokens[6] ^= 1
+    forged = structs.replace(honestly, tokens=tuple(tokens), public_key="", signed_at="")
+    Path(said).write_bytes(sign_said(forged, key))
+    code, shown = run(*checking)
+    assert code == 1
+    assert "DISPUTED Token 7 of the answer is" in shown
+    code = main([*checking, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (code, found["outcome"], found["difference"]["number"]) == (1, "DISPUTED", 7)
+    Path(said).write_bytes(b"no answer")
+    assert run(*checking)[0] == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--temperature", "0.8"),
+        ("--commitment", "5" * 64),
+        ("--top-k", "3"),
+        ("--temperature", "warm", "--commitment", "5" * 64),
+        ("--temperature", "0.8", "--commitment", "5"),
+        ("--temperature", "0", "--commitment", "5" * 64),
+    ],
+)
+def test_a_question_that_says_half_of_it_is_not_written(options: tuple[str, ...], tmp_path: Path) -> None:
+    assert main(["ask", "--prompt", PROMPT, "--out", str(tmp_path / "q.json"), *options]) != 0
+    assert not (tmp_path / "q.json").exists()
 
 
 FAMILIES = ("llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3", "mistral")
