@@ -45,7 +45,7 @@ def write_gpt2(folder: Path, layers: int, width: int) -> None:
 
 
 def measure_answer(key: str, threads: int | None, profile: str) -> dict[str, float]:
-    """Time making and checking an answer, in seconds, and capturing a pass, which both begin with."""
+    """Time making and checking an answer, in processor seconds, and capturing a pass, which both begin with."""
     machine, precision = open_machine("cpu", threads), PROFILES[profile]
     assert isinstance(precision, ExactPrecision)
     with tempfile.TemporaryDirectory() as folder:
@@ -53,13 +53,13 @@ def measure_answer(key: str, threads: int | None, profile: str) -> dict[str, flo
         model = load_answering(Path(folder))
         asked = Question(_PROMPT, TOKENS, None, "7" * 64, None)
         model.pass_of(1, 2, precision)  # what is compiled once is compiled before
-        begun = time.perf_counter()
+        begun = time.process_time()
         said = finish(answer(Asked(model, asked, precision, machine)))
-        made = time.perf_counter()
+        made = time.process_time()
         found = check_answer(said, model, machine, asked)
-        checked = time.perf_counter()
+        checked = time.process_time()
         model.pass_of(said.length, said.length, precision)
-        captured = time.perf_counter()
+        captured = time.process_time()
     assert found.outcome is Outcome.VERIFIED, found.said
     assert len(said.tokens) == TOKENS
     return {"made": made - begun, "checked": checked - made, "captured": captured - checked}

@@ -20,7 +20,7 @@ MOST_BYTES = 2**24
 _REMEDY = "Write one with 'counterfoil ask'."
 
 
-class Question(Fields, frozen=True, tag_field="format", tag="counterfoil question 1"):
+class Question(Fields, frozen=True, tag_field="format", tag="counterfoil-question-1"):
     """What a client asks a model."""
 
     prompt: Annotated[str, Meta(min_length=1, max_length=2**22)]  #: The text.

@@ -235,7 +235,7 @@ def test_a_statement_says_all_of_it_and_contradictions_are_refused(honest: Hones
             sign_said(structs.replace(honest.drawn, **lie), key)
 
 
-@pytest.mark.parametrize("junk", [b"", b"{}", b"[1]", b"\xff", b'{"format":"counterfoil question 1"}'])
+@pytest.mark.parametrize("junk", [b"", b"{}", b"[1]", b"\xff", b'{"format":"counterfoil-question-1"}'])
 def test_a_file_that_holds_no_question_is_a_sentence(junk: bytes) -> None:
     with pytest.raises(DataError, match="holds no question"):
         Question.read(junk)
