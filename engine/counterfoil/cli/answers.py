@@ -17,6 +17,7 @@ from counterfoil.cli.options import MAX_VERDICT_BYTES, Device, JsonOption, NewFi
 from counterfoil.cli.order_options import ProfileName
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.reader import Reader, refuse_invalid
+from counterfoil.cli.reports import show_facts
 from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.terminal import markup
@@ -27,7 +28,12 @@ from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.values.outcome import Outcome
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from counterfoil.answers.check import Difference
+    from counterfoil.answers.model import AnsweringModel
     from counterfoil.answers.question import Question
+    from counterfoil.signing.kinds import AnswerStatement
 
 ROWS = ProfileName("exact-20-rows")
 """The profile of an answer unless another is named."""
@@ -224,7 +230,7 @@ def check_answer(
     if json:
         print_json(found, answer=said)
     else:
-        out.print(markup(model.text(said.tokens)))
+        _show_tokens(out, model, said, found.difference)
         style = {Outcome.VERIFIED: "bold green", Outcome.DISPUTED: "bold red"}.get(found.outcome, "bold yellow")
         out.print(f"[{style}]{found.outcome.value}[/]  {markup(found.said)}", soft_wrap=True)
         if asked is None:
@@ -233,6 +239,25 @@ def check_answer(
             out.print(f"It names the verdict {said.verdict.hex} on the model's training.", soft_wrap=True)
     if found.outcome is not Outcome.VERIFIED:
         raise ExitWith(found.outcome.exit_code)
+
+
+def _show_tokens(out: Console, model: AnsweringModel, said: AnswerStatement, found: Difference | None) -> None:
+    """Show an answer; where it is disputed, what is right, the first wrong token and what follows by themselves."""
+    if found is None:
+        out.print(markup(model.text(said.tokens)))
+        return
+    place = found.number - 1
+    wrong = f"token {found.number:,}"
+    show_facts(
+        out,
+        {
+            "right so far": repr(model.text(said.tokens[:place])) if place else "nothing",
+            wrong: f"{model.text((found.said,))!r}, probability {found.said_probability:.3g}",
+            "the model says": f"{model.text((found.found,))!r}, probability {found.found_probability:.3g}",
+            "what follows": repr(model.text(said.tokens[place + 1 :])),
+        },
+        amber=[wrong],
+    )
 
 
 def _read(path: Path, what: str) -> bytes:
