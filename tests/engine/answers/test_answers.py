@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -294,6 +297,21 @@ def test_commands_ask_answer_and_check(honest: Honest, tmp_path: Path, capsys: p
     assert (code, found["outcome"], found["difference"]["number"]) == (1, "DISPUTED", 7)
     Path(said).write_bytes(b"no answer")
     assert run(*checking)[0] == 3
+
+
+@pytest.mark.parametrize("capability", ["default", pytest.param("avx2", marks=pytest.mark.slow)])
+def test_other_instructions_and_threads_give_the_same_answer(honest: Honest, tmp_path: Path, capability: str) -> None:
+    (tmp_path / "answer.json").write_bytes(sign_said(honest.drawn, test_key(tmp_path)))
+    command = ("check-answer", "answer.json", str(honest.folder), "--trust", "none", "--threads", "2")
+    done = subprocess.run(
+        [sys.executable, "-m", "counterfoil", *command],
+        cwd=tmp_path,
+        env={**os.environ, "ATEN_CPU_CAPABILITY": capability, "ONEDNN_MAX_CPU_ISA": "SSE41"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
