@@ -31,12 +31,12 @@ from counterfoil.training.images import ImageObjective, Normalisation
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes import digits, gpt2
 from counterfoil.training.recipes.resnet import BasicBlock, ResNet, ResNetLayout, order_resnet
-from counterfoil_core.arithmetic.beforehand import check_exact
+from counterfoil_core.arithmetic.beforehand import beforehand
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
 from counterfoil_core.arithmetic.grid.fingerprints import step_key
 from counterfoil_core.arithmetic.grid.rounder import RecordingRounder
 from counterfoil_core.arithmetic.machine import Machine, open_machine
-from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, is_exact
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, ExactPrecision, Precision, exact_profile
 from counterfoil_core.kernels.exact.philox import uniform
 from counterfoil_core.order.executable import step_inputs
 from counterfoil_resources.digits import load_digits
@@ -186,9 +186,8 @@ def ordered(precision: AnyPrecision) -> Arithmetic:
     """Return the training of an order as a trainer's machine does it, without what only a recording needs."""
 
     def train(task: Task, seed: int, machine: Machine) -> tuple[nn.Module, list[float]]:
-        order = _drafted(task, seed, is_exact(precision))
-        if isinstance(precision, ExactPrecision):
-            check_exact(order.program, precision.bits)
+        order = _drafted(task, seed, exact_profile(precision))
+        beforehand(precision).check_program(order.program)
         order = replace(order, manifest=replace(order.manifest, precision=precision))
         interpreter = machine.interpreter(order.program, precision)
         state, losses = _initial(order), []
@@ -215,7 +214,7 @@ def eager(*, autocast: torch.dtype | None = None, ulps: int = 0) -> Arithmetic:
     """
 
     def train(task: Task, seed: int, _machine: Machine) -> tuple[nn.Module, list[float]]:
-        order = _drafted(task, seed, False)
+        order = _drafted(task, seed, None)
         model = _loaded(task, _initial(order)).train()
         with torch.no_grad():
             for parameter in model.parameters():
@@ -254,10 +253,14 @@ COMPARED = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=2)
-def _drafted(task: Task, seed: int, exact: bool) -> OrderDraft:
-    """The order in one of the two ways in which a step is captured: that takes as long as several steps."""
-    return task.order(seed, ExactPrecision(20) if exact else Precision())
+def _drafted(task: Task, seed: int, exact: ExactPrecision | None) -> OrderDraft:
+    return _captured(task, seed, exact and replace(exact, bits=20))
+
+
+@lru_cache(maxsize=3)
+def _captured(task: Task, seed: int, exact: ExactPrecision | None) -> OrderDraft:
+    """The order in one of the three ways in which a step is captured: that takes as long as several steps."""
+    return task.order(seed, exact or Precision())
 
 
 def _initial(order: OrderDraft) -> Mapping[str, Tensor]:

@@ -53,7 +53,7 @@ RATIOS = (
 STORED = Path(__file__).with_name("ratios.json")
 TOLERANCE = 0.15
 """A ratio may be so much greater than the stored one, as a share of it."""
-ORDINARY, RECORDED = "ordinary float32", ("float64-24", "exact-20", "exact-13")
+ORDINARY, RECORDED = "ordinary float32", ("float64-24", "exact-20", "exact-20-rows", "exact-13")
 _WORKLOADS = some_of("workloads", WORKLOADS)
 
 

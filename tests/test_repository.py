@@ -18,7 +18,7 @@ import typer
 
 import counterfoil
 from counterfoil.cli.app import app
-from counterfoil_core.operators.facts import DRAWS
+from counterfoil_core.operators.facts import OWN
 from counterfoil_core.values.outcome import Outcome
 
 ROOT = Path(__file__).parents[1]
@@ -156,7 +156,7 @@ def module_or_name(dotted: str) -> bool:
             sources = [place.with_suffix(".py"), place / "__init__.pyi", place / "__init__.py"]
             found = next((source.read_text(encoding="utf-8") for source in sources if source.is_file()), None)
             if found is not None:
-                return all(re.search(rf"\b{name}\b", found) for name in parts[length:]) or dotted in DRAWS
+                return all(re.search(rf"\b{name}\b", found) for name in parts[length:]) or dotted in OWN
             if place.is_dir() and length == len(parts):
                 return True
     return False

@@ -54,10 +54,15 @@ class ConvolutionNet(nn.Module):
 
 
 class Transformer(nn.Module):
-    """One block: embedding, dropout, causal attention of two heads, layer norm, GELU (erf)."""
+    """One block: embedding, dropout, causal attention of two heads, layer norm, GELU.
 
-    def __init__(self) -> None:
+    Args:
+        gelu: Its form: ``none`` for that with erf, or ``tanh``.
+    """
+
+    def __init__(self, gelu: str) -> None:
         super().__init__()
+        self.gelu = gelu
         self.embedding = nn.Embedding(_TOKENS, _WIDTH)
         self.attention = nn.Linear(_WIDTH, 3 * _WIDTH)
         self.norm = nn.LayerNorm(_WIDTH)
@@ -73,7 +78,7 @@ class Transformer(nn.Module):
         later = torch.ones(length, length, dtype=torch.bool).triu(1)
         weights = functional.dropout(scores.masked_fill(later, -math.inf).softmax(-1), 0.125)
         x = x + (weights @ v).transpose(1, 2).reshape(n, length, _WIDTH)
-        logits: Tensor = self.head(functional.gelu(self.norm(x)))
+        logits: Tensor = self.head(functional.gelu(self.norm(x), approximate=self.gelu))
         return logits
 
 
@@ -234,6 +239,15 @@ def turns_order() -> OrderDraft:
 
 def transformer_order() -> OrderDraft:
     """Cross entropy of :class:`Transformer` under Adam; dropout draws, proven margins."""
+    return _transformer_order(Precision(), "none")
+
+
+def rows_order() -> OrderDraft:
+    """The same job exact by rows, with GELU in its tanh form."""
+    return _transformer_order(ExactPrecision(20, rows=True), "tanh")
+
+
+def _transformer_order(precision: AnyPrecision, gelu: str) -> OrderDraft:
     data = {"tokens": (_draw((_ROWS, _LENGTH + 1), 102) * _TOKENS).astype(np.int64)}
 
     def objective(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
@@ -241,4 +255,6 @@ def transformer_order() -> OrderDraft:
         logits = model(tokens[:, :-1])
         return functional.cross_entropy(logits.reshape(-1, _TOKENS), tokens[:, 1:].reshape(-1))
 
-    return _order("Attention, layer norm, GELU, dropout and Adam", Transformer(), objective, data, Adam(), Precision())
+    return _order(
+        "Attention, layer norm, GELU, dropout and Adam", Transformer(gelu), objective, data, Adam(), precision
+    )

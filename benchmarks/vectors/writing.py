@@ -27,6 +27,7 @@ RUNS: Mapping[str, tuple[Callable[[], OrderDraft], Callable[..., dict[str, Any]]
     "convolution": (jobs.convolution_order, partial(write_run, turned=2)),
     "transformer": (jobs.transformer_order, partial(write_run, signed=True)),
     "exact": (jobs.exact_order, write_run),
+    "rows": (jobs.rows_order, write_run),
     "turns": (jobs.turns_order, partial(write_run, signed=True)),
     "stopped": (jobs.stopped_order, write_run),
     "shares": (jobs.shares_order, write_shared_run),

@@ -18,7 +18,7 @@ from tests.frozen.store import Texts, as_text
 
 from counterfoil.signing.privatekeys import key_from_seed
 from counterfoil.training.order import OrderDraft
-from counterfoil_core.base.precision import PROFILES, AnyPrecision, is_exact
+from counterfoil_core.base.precision import PROFILES, AnyPrecision, exact_profile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import run_tree
 from support.jobs import record_run
@@ -30,15 +30,20 @@ NETWORKS = tuple(name for name in ORDERS if name not in CHEAP)
 EXACT, ROUNDED = ("exact-24", "exact-8"), ("float64-18", "float32-bfloat16")
 
 
+KINDS = {"exact": "exact-20", "rounded": "float64-24", "rows": "exact-20-rows"}
+"""A profile of each way in which a step is captured."""
+
+
 @cache
-def _captured(name: str, exact: bool) -> OrderDraft:
+def _captured(name: str, kind: str) -> OrderDraft:
     torch.manual_seed(0)  # the layers that a job of its own leaves as torch made them
-    return ORDERS[name](STEPS, PROFILES["exact-20" if exact else "float64-24"])
+    return ORDERS[name](STEPS, PROFILES[KINDS[kind]])
 
 
 def draft(name: str, precision: AnyPrecision) -> OrderDraft:
-    """A job under a profile, which is a word in the manifest: what is captured depends on whether it is exact alone."""
-    made = _captured(name, is_exact(precision))
+    """A job under a profile, which is a word in the manifest: what is captured depends on its kind alone."""
+    exact = exact_profile(precision)
+    made = _captured(name, "rounded" if exact is None else "rows" if exact.rows else "exact")
     return replace(made, manifest=replace(made.manifest, precision=precision))
 
 
@@ -46,7 +51,7 @@ def orders() -> dict[str, Any]:
     """Digests of program and order, by job and profile."""
     return {
         name: {
-            "program": {kind: _captured(name, kind == "exact").manifest.program.hex for kind in ("exact", "rounded")},
+            "program": {kind: _captured(name, kind).manifest.program.hex for kind in KINDS},
             "orders": {profile: draft(name, each).manifest.digest.hex for profile, each in PROFILES.items()},
         }
         for name in CHEAP

@@ -53,9 +53,10 @@ QUICK = ("digits-cnn",)
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ORDERS]
 )
-def test_every_place(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rows", [False, True], ids=["matrix", "rows"])
+def test_every_place(name: str, rows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_arbiter, "BUDGET", 2000)
-    draft = ORDERS[name](1, ExactPrecision(BITS))
+    draft = ORDERS[name](1, ExactPrecision(BITS, rows))
     manifest, program, machine = draft.manifest, draft.program, open_machine("cpu", 1)
     state = {key: torch.from_numpy(np.array(array)) for key, array in draft.initial.items()}
     data: Any = draft.data
