@@ -132,6 +132,21 @@ def test_logits_that_were_forged_are_disputed_although_the_token_is_right(honest
     assert "its logits are not" in found.said
 
 
+def test_nobody_is_disputed_by_a_machine_that_contradicts_itself(
+    honest: Honest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Passes.run
+
+    def otherwise(passes: Passes, tokens: tuple[int, ...], first: int) -> torch.Tensor:
+        found = run(passes, tokens, first)
+        return found if passes._compute is None else found + 1
+
+    monkeypatch.setattr(Passes, "run", otherwise)
+    assert honest.check(honest.greedy).outcome is Outcome.VERIFIED
+    lie = structs.replace(honest.greedy, rows=(Digest.of(b"others"), *honest.greedy.rows[1:]))
+    assert honest.check(lie).outcome is Outcome.INCONCLUSIVE
+
+
 @pytest.mark.parametrize(
     "other", [Sampling("1.6", 40, "0.95"), Sampling("0.8", 1, "0.95"), Sampling("0.8", 40, "0.000001"), None]
 )

@@ -151,6 +151,7 @@ def prepare_huggingface(
     *,
     evaluates: bool = False,
     weights: Path | None = None,
+    weights_of: Path | None = None,
 ) -> Generator[Preparing, None, Prepared]:
     """Draft an order that fine-tunes a model of Hugging Face, or that says what it scores.
 
@@ -166,6 +167,7 @@ def prepare_huggingface(
         evaluates: Whether to order an evaluation of the model as it is; of the settings those of learning are without
             meaning then.
         weights: A safetensors file whose weights take the place of the folder's, all of them.
+        weights_of: The file that they came from, such as a run, which the order names; ``weights`` unless given.
 
     Yields:
         How far it is.
@@ -190,6 +192,8 @@ def prepare_huggingface(
         "model": (yield from _source((*model_folder.weights, *model_folder.others), model_folder.revision, cancel)),
         "data": (yield from _source(files, None, cancel, _beside(records, data))),
     }
+    if weights is not None:
+        sources["weights"] = yield from _source((weights_of or weights,), None, cancel)
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
         tokenizer = None if reads == PIXELS else load_tokenizer(model_folder)
         prepares = load_preparation(model_folder, reads)
