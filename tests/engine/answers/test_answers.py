@@ -356,16 +356,19 @@ def test_one_pass_gives_what_kept_keys_and_values_give(family: str, tmp_path: Pa
     # With a future that was not there the logits are the same; with another past they are not.
     captured = model.pass_of(said.length, said.length, ROWS)
     place = len(said.prompt)
-    plain, future, past = (
+    plain, future, past, far = (
         Passes(captured, MACHINE, ROWS).run(padded(tokens, said.length), 0)[: place + 1]
         for tokens in (
             (*said.prompt, said.tokens[0]),
             (*said.prompt, *said.tokens),
+            (*said.prompt[:-1], 9, said.tokens[0]),
             (9, *said.prompt[1:], said.tokens[0]),
         )
     )
     assert torch.equal(plain, future)
     assert not torch.equal(plain[place], past[place])
+    # A window of six tokens does not reach back to the first.
+    assert torch.equal(plain[place], far[place]) == (family == "mistral")
     with torch.no_grad():
         ordinary = model.module(torch.tensor([[*said.prompt, said.tokens[0]]])).logits[0]
     torch.testing.assert_close(plain, ordinary, atol=2e-4, rtol=1e-3)
