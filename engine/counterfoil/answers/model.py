@@ -205,8 +205,6 @@ class Passes:
 class _Shapes:
     """Stands for a cache of keys and values, and notes their shapes."""
 
-    is_compileable = True
-
     def __init__(self) -> None:
         self.shapes: dict[str, torch.Size] = {}
 
@@ -223,14 +221,14 @@ class _Cache:
 
     module: nn.Module
     places: Tensor  #: Where new ones go, int64 ``[rows]``.
-    is_compileable: bool = True
 
     def update(self, keys: Tensor, values: Tensor, layer: int, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
         """Put new keys and values of a layer at their places, and return all."""
+        found = []
         for name, new in zip(_names(layer), (keys, values), strict=True):
-            setattr(self.module, name, getattr(self.module, name).index_copy(2, self.places, new))
-        names = _names(layer)
-        return getattr(self.module, names[0]), getattr(self.module, names[1])
+            found.append(getattr(self.module, name).index_copy(2, self.places, new))
+            setattr(self.module, name, found[-1])
+        return found[0], found[1]
 
 
 def _names(layer: int) -> tuple[str, str]:
