@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "recording": ("workers", "what it costs to keep each step"),
     "against": ("against", "one training in every way that can be run here"),
     "accuracy": ("accuracy", "do models learn as well under the precision profiles?"),
+    "answers": ("answers", "an answer of a model, made token by token and checked in one pass"),
     "aggregation": ("aggregation", "what a network learns when some of a step's shares lie"),
     "scale": ("scale", "steps of many shares, recorded by one process and by several"),
     "fleet": ("fleet", "what larger runs take, and the price of bfloat16, by a model"),

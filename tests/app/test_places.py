@@ -118,15 +118,20 @@ def test_a_window_on_another_machine_opens_once_that_is_reached(
 def test_every_kind_of_file_is_opened_by_one_entry(
     window: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("witness.log", "facts.signed"):
+    wanted = {
+        "witness.log": ("witness check", "log"),
+        "facts.signed": ("verify", "file"),
+        "a.answer": ("check-answer", "answer"),
+    }
+    for name, (command, option) in wanted.items():
         (tmp_path / name).touch()
         files = [str(tmp_path / name)]
         monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_args, files=files: (files, ""))
         window.commands["open"].trigger()
         qtbot.waitUntil(lambda: bool(window.jobs.open_dialogs))
         (dialog,) = window.jobs.open_dialogs
-        assert dialog.plan.command == ("witness check" if name == "witness.log" else "verify")
-        assert files[0] in dialog.plan.value("log") + dialog.plan.value("file")
+        assert dialog.plan.command == command
+        assert files[0] in dialog.plan.value(option)
         dialog.close()
 
 

@@ -25,6 +25,7 @@ from counterfoil.exports.summary import svr_statement, vsa_statement
 from counterfoil.signing.comparedsteps import comparison_path
 from counterfoil.signing.comparison import write_comparison
 from counterfoil.signing.kinds import (
+    AnswerStatement,
     Cause,
     Comparison,
     DataNote,
@@ -36,6 +37,7 @@ from counterfoil.signing.kinds import (
     Revocation,
     RevocationList,
     RulesStatement,
+    Sampling,
     Snapshot,
     Withdrawal,
 )
@@ -137,6 +139,19 @@ def row_use() -> bytes:
     )
 
 
+def answers() -> dict[str, bytes]:
+    """What a model answered to a question: the most probable tokens, and some that were drawn."""
+    told = AnswerStatement(
+        of("model"), of("program"), of("tokenizer"), None, "exact-20-rows", of("question"), (5, 3, 8), 3, (0, 2), None,
+        of("client").hex, None, (7, 2), (of("first row"), of("second row")),
+    )  # fmt: skip
+    drawn = {"sampling": Sampling("0.8", 40, "0.95"), "provider_nonce": of("provider").hex, "verdict": of("verdict")}
+    return {
+        "answer": sign_said(told, OTHER, WHEN),
+        "answer-drawn": sign_said(structs.replace(told, **drawn), OTHER, WHEN),
+    }
+
+
 def snapshots() -> dict[str, bytes]:
     """A line of a witness's log of each kind."""
     lines = {
@@ -194,6 +209,7 @@ def envelopes() -> dict[str, bytes]:
         ),
         "revocations": sign_said(RevocationList.of_keys(revoked, 2), AUDITOR, WHEN),
         "row-use": row_use(),
+        **answers(),
         "rules": sign_said(RulesStatement(of("rules"), results_of(results), RUN), OTHER, WHEN),
         "release": sign_said(ReleaseList("1.0", "ab" * 20, {"b.deb": of("deb"), "a.tar.gz": of("sdist")}), OTHER),
         "comparison": comparison(signed=True),

@@ -51,6 +51,7 @@ KINDS = {
     ".safetensors": cf.FileUse.WEIGHTS,
     ".log": cf.FileUse.WITNESS,
     ".signed": cf.FileUse.SIGNED,
+    ".answer": cf.FileUse.ANSWER,
     ".txt": cf.FileUse.OTHER,
 }
 """What a file is, by how its name ends; anything else is a run."""

@@ -71,6 +71,39 @@ def llama(folder: Path) -> Path:
     return _saved(folder, transformers.LlamaForCausalLM(config).to(torch.bfloat16), words, max_shard_size="12KB")
 
 
+def family(folder: Path, name: str) -> Path:
+    """A causal model of one layer, or of two with two kinds of attention, of the family of a name."""
+    import torch
+    import transformers
+
+    if name == "llama":
+        return llama(folder)
+    torch.manual_seed(4)
+    words = tokenizer(bos_token="<s>", eos_token="</s>")
+    sizes: dict[str, Any] = {
+        "vocab_size": len(words),
+        "hidden_size": 16,
+        "intermediate_size": 24,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": CONTEXT,
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+    }
+    kinds = ["sliding_attention", "full_attention"]
+    kind, more = {
+        "qwen2": ("Qwen2", {}),
+        "qwen3": ("Qwen3", {"head_dim": 8}),
+        "gemma": ("Gemma", {"head_dim": 8}),
+        "gemma2": ("Gemma2", {"head_dim": 8, "num_hidden_layers": 2, "sliding_window": 6}),
+        "gemma3": ("Gemma3", {"head_dim": 8, "num_hidden_layers": 2, "sliding_window": 6, "layer_types": kinds}),
+        "mistral": ("Mistral", {"sliding_window": 6}),
+    }[name]
+    config = getattr(transformers, f"{kind}{'Text' * (kind == 'Gemma3')}Config")(**(sizes | more))
+    return _saved(folder, getattr(transformers, f"{kind}ForCausalLM")(config), words)
+
+
 def bert(folder: Path, *, classes: int = 0) -> Path:
     """A BERT of one layer: with a head for masked words, or for ``classes`` classes."""
     import torch

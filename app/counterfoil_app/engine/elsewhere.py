@@ -42,7 +42,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 HERE = (
     FileUse.PUBLIC_KEY, FileUse.PRIVATE_KEY, FileUse.VERDICT, FileUse.STATEMENT, FileUse.REVOCATIONS, FileUse.WITNESS,
-    FileUse.SIGNED,
+    FileUse.SIGNED, FileUse.ANSWER,
 )  # fmt: skip
 """Kinds of files that are read on this machine: what is signed and what it is signed with."""
 

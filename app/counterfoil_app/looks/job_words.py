@@ -25,6 +25,7 @@ def titles() -> Mapping[str, str]:
         "reply": _tr("&Reply to a verdict\u2026"),
         "revoke": _tr("Re&voke keys\u2026"),
         "witness_check": _tr("Check a w&itness\u2026"),
+        "check_answer": _tr("Check an ans&wer\u2026"),
         "verify": _tr("Verify a statement\u2026"),
     }
 
@@ -50,11 +51,13 @@ def labels() -> Mapping[str, str]:
     """The names of what is asked for jobs, by what the code calls it, where an order's have none or another."""
     return {
         "against": _tr("What it is about"),
+        "answer": _tr("Answer"),
         "auditor_key": _tr("Auditors' public keys"),
         "average": _tr("The average of the weights"),
         "compromised": _tr("Somebody else may have them"),
         "device": _tr("Device"),
         "file": _tr("Statement"),
+        "folder": _tr("Folder of the model"),
         "key": _tr("Key"),
         "keys": _tr("Keys that no longer count"),
         "list_": _tr("The list so far"),
@@ -62,6 +65,7 @@ def labels() -> Mapping[str, str]:
         "order": _tr("Order"),
         "out": _tr("Written to"),
         "parts": _tr("Parts"),
+        "question": _tr("Question"),
         "reason": _tr("Why"),
         "recheck": _tr("Segments replayed here too"),
         "run": _tr("Run"),

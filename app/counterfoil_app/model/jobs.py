@@ -63,6 +63,7 @@ JOBS = (
     Job("reply", {"reply": "verdict text key out"}, ("text",), {"reply": ".reply.json"}),
     Job("revoke", {"revoke": "keys reason compromised since list_ key out"}, endings={"revoke": ".revoked.json"}),
     Job("witness_check", {"witness check": "log runs key trainer_key verdict auditor_key"}),
+    Job("check_answer", {"check-answer": "answer folder question key device"}),
     Job("verify", {"verify": "file against key trainer_key"}),
 )
 """All of them."""

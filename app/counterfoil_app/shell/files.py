@@ -305,6 +305,7 @@ class Dropping(QObject):
             FileUse.HEADS: self.tr("{0} holds tree heads: they are compared with the run."),
             FileUse.REVOCATIONS: self.tr("{0} is a list of revoked keys: you are asked who signed it."),
             FileUse.WITNESS: self.tr("{0} is the log of a witness: it is compared with runs."),
+            FileUse.ANSWER: self.tr("{0} is what a model answered: it is checked with the model."),
             FileUse.SIGNED: self.tr("{0} is a signed statement: its signature is checked, and it is shown."),
             FileUse.PUBLIC_KEY: self.tr("{0} is a public key: you are asked whose it is."),
             FileUse.PRIVATE_KEY: self.tr("{0} is a private key: you are asked whether you sign with it."),
@@ -435,7 +436,7 @@ class Dropping(QObject):
     def _use_statements(self, found: Found) -> list[str]:
         """What was said of a verdict goes to the verdict that is read, unless one came along."""
         statements, viewer = found[FileUse.STATEMENT], self._verdicts.reading
-        for kind in (FileUse.WITNESS, FileUse.SIGNED):
+        for kind in (FileUse.WITNESS, FileUse.ANSWER, FileUse.SIGNED):
             for each in found[kind]:
                 self.job_found.emit(kind, each.path)
         if found[FileUse.VERDICT]:

@@ -83,7 +83,8 @@ class JobDesk(QObject):
 
     def read(self, kind: FileUse, path: Path) -> None:
         """Open the job that reads a statement."""
-        name, option = ("witness_check", "log") if kind is FileUse.WITNESS else ("verify", "file")
+        readers = {FileUse.WITNESS: ("witness_check", "log"), FileUse.ANSWER: ("check_answer", "answer")}
+        name, option = readers.get(kind, ("verify", "file"))
         self.show(next(job for job in JOBS if job.name == name), **{option: path})
 
     def close(self) -> None:

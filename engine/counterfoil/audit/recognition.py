@@ -18,6 +18,7 @@ from counterfoil_core.bundle.datafile import DataFile
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.signing.kinds import (
     ADJUDICATION,
+    ANSWER,
     KINDS,
     REPLY,
     REVOCATIONS,
@@ -121,6 +122,7 @@ _USES = {
     TREE_HEAD.predicate: FileUse.HEADS,
     REVOCATIONS.predicate: FileUse.REVOCATIONS,
     SNAPSHOT.predicate: FileUse.WITNESS,
+    ANSWER.predicate: FileUse.ANSWER,
 }
 
 

@@ -158,6 +158,26 @@ PLACES: Mapping[str, Place] = {
         "Anyone: say which step of which run holds a hash or a file of weights, or which steps read a row; or none.",
         with_key=True,
     ),
+    "ask": Place(
+        "answers:ask",
+        "Client: write a question for a model, with a number that nobody foresees. Keep it: the answer names it.",
+        open=_OWN,
+    ),
+    "answer-nonce": Place(
+        "answers:answer_nonce",
+        "Provider: draw a secret number for one answer, and print what binds you to it; the client's question names "
+        "that.",
+        open=_OWN,
+    ),
+    "answer": Place(
+        "answers:answer",
+        "Provider: let a model answer a question, token by token, so that anyone with the model can check each token.",
+        with_key=True,
+    ),
+    "check-answer": Place(
+        "answers:check_answer",
+        "Anyone: check in one pass whether a model gives each token of an answer, and say which it does not.",
+    ),
     "sign": Place(
         "statements:sign",
         "Anyone: sign what lies unsigned in a file, such as a verdict whose audit ended without its signature.",

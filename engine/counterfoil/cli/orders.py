@@ -648,7 +648,7 @@ def order_evaluation(
         checkpoint_every=checkpoint_every or 0,
     )
     with _weights_file(weights) as file:
-        draft = _prepared(folder, data, settings, evaluates=True, weights=file)
+        draft = _prepared(folder, data, settings, evaluates=True, weights=file, weights_of=weights)
     write_order(every.shaped(draft), out, trial=every.trial, signer=every.signer)
 
 
@@ -675,14 +675,22 @@ def _columns(text: str | None) -> dict[str, str]:
 
 
 def _prepared(
-    folder: Path, data: Path, settings: FineTuning, *, evaluates: bool = False, weights: Path | None = None
+    folder: Path,
+    data: Path,
+    settings: FineTuning,
+    *,
+    evaluates: bool = False,
+    weights: Path | None = None,
+    weights_of: Path | None = None,
 ) -> OrderDraft:
     """Draft a fine-tuning, or an evaluation, with a bar for each stage, and show what was made of the data."""
     from counterfoil.training.huggingface import prepare_huggingface
 
     with cancel_on_interrupt() as cancel:
         prepared = show_stages(
-            prepare_huggingface(folder, data, settings, cancel, evaluates=evaluates, weights=weights)
+            prepare_huggingface(
+                folder, data, settings, cancel, evaluates=evaluates, weights=weights, weights_of=weights_of
+            )
         )
     console = terminal.console()
     for note in prepared.notes:

@@ -1,4 +1,4 @@
-"""A bar for each stage in which an order is prepared."""
+"""A bar for each stage in which an order, or an answer, is prepared."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
-def show_stages(work: Generator[Preparing, None, _Result]) -> _Result:
+def show_stages(work: Generator[Preparing, None, _Result], nothing: str = "no order was written") -> _Result:
     """Run the work to its end with a bar for each stage, and return what it returns.
 
+    Args:
+        work: The work.
+        nothing: What did not come of it where it is stopped.
+
     Raises:
-        CancelledError: The work was stopped; says that no order was written.
+        CancelledError: The work was stopped.
     """
     console = terminal.console()
     stage: str | None = None
@@ -38,4 +42,4 @@ def show_stages(work: Generator[Preparing, None, _Result]) -> _Result:
         try:
             return finish(relay(work, show))
         except CancelledError as error:
-            raise CancelledError("Stopped; no order was written.") from error
+            raise CancelledError(f"Stopped; {nothing}.") from error

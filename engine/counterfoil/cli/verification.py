@@ -612,7 +612,8 @@ _OF_VERDICT = _Check(_verdict, options=("roots", "at", "trainer_key"))
 _CHECKS: Mapping[Kind, _Check] = {
     **dict.fromkeys((kinds.ORDER, kinds.ACCEPTANCE, kinds.RUN, kinds.COMPARISON), _Check(_of_order)),
     **dict.fromkeys(
-        (kinds.TREE_HEAD, kinds.SHARE, kinds.ADDITION, kinds.SNAPSHOT, kinds.REVOCATIONS), _Check(_said, range(1))
+        (kinds.TREE_HEAD, kinds.SHARE, kinds.ADDITION, kinds.SNAPSHOT, kinds.REVOCATIONS, kinds.ANSWER),
+        _Check(_said, range(1)),
     ),
     **dict.fromkeys((kinds.WITHDRAWAL, kinds.REPLY), _Check(_later)),
     **dict.fromkeys((kinds.VERDICT, kinds.ADJUDICATION), _OF_VERDICT),

@@ -20,6 +20,7 @@ from counterfoil_core.signing.kinds import (
     ACCEPTANCE,
     ADDITION,
     ADJUDICATION,
+    ANSWER,
     COMPARISON,
     FACTS,
     KINDS,
@@ -71,6 +72,8 @@ class Purpose(Enum):
     """What one run did with some rows."""
     RULES = "rules"
     """What one run showed of rules."""
+    ANSWER = "answer"
+    """What a model answered to one question."""
     WITNESS = "witness"
     """The lines of one witness's log."""
     SHARES = "shares"
@@ -97,6 +100,7 @@ _SIGNS: dict[Purpose, tuple[Kind, ...]] = {
     Purpose.REVOCATIONS: (REVOCATIONS,),
     Purpose.ROWS: (ROW_USE,),
     Purpose.RULES: (RULES,),
+    Purpose.ANSWER: (ANSWER,),
     Purpose.WITNESS: (SNAPSHOT,),
     Purpose.RELEASE: (RELEASE,),
     Purpose.SHARES: (SHARE, ADDITION),

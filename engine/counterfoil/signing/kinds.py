@@ -250,6 +250,68 @@ class RowsStatement(Dated, frozen=True):
             raise SignatureError(say("The {0} is not about the rows of one order.", self.KIND.what))
 
 
+MOST_TOKENS = 2**20
+"""Tokens of a prompt and its answer together."""
+Token = Annotated[int, Meta(ge=0, lt=2**31)]
+Tokens = Annotated[tuple[Token, ...], Meta(max_length=MOST_TOKENS)]
+TokenCount = Annotated[int, Meta(ge=1, le=MOST_TOKENS)]
+_Decimal = Annotated[str, Meta(pattern=r"\A(0|[1-9][0-9]{0,2})(\.[0-9]{1,6})?\Z")]
+"""A decimal number as text, so that everybody means the same one; it stands for the nearest float32 number."""
+
+
+class Sampling(Fields, frozen=True):
+    """How tokens are drawn. docs/answers.md."""
+
+    temperature: _Decimal  #: What logits are divided by; above zero.
+    top_k: TokenCount | None  #: How many of the most probable tokens are drawn from; null for all.
+    top_p: _Decimal | None  #: The least probability of those that are drawn from, together; null for 1.
+
+    def check(self) -> None:
+        """Raise SignatureError where a number is out of its range."""
+        if not float(self.temperature) or (self.top_p is not None and not 0 < float(self.top_p) <= 1):
+            raise SignatureError(say("The temperature lies above 0, and top-p above 0 and at most at 1."))
+
+
+class AnswerStatement(Dated, frozen=True):
+    """What a model answered. docs/answers.md."""
+
+    KIND: ClassVar = kinds.ANSWER
+    ABOUT: ClassVar = (About("model", "model_root", STATE_ROOT), About("question", "question"))
+
+    model_root: Digest  #: State root over the model's tensors, as in a score.
+    program: Digest  #: Digest of the program that gives the logits of all tokens in one pass.
+    tokenizer: Digest  #: SHA-256 of the canonical JSON of the tokenizer's files: names, and the SHA-256 of each.
+    verdict: Digest | None  #: SHA-256 of the payload of the verdict on the model's training; null where none is named.
+    precision: Name  #: The precision profile.
+    question: Digest  #: SHA-256 of the question's canonical JSON.
+    prompt: Annotated[Tokens, Meta(min_length=1)]  #: The tokens of the question.
+    most: TokenCount  #: How many tokens were asked for at most.
+    ends: Tokens  #: The tokens that end an answer, ascending.
+    sampling: Sampling | None  #: How tokens are drawn; null where the most probable one is taken.
+    client_nonce: DigestText  #: The client's 32 random bytes.
+    provider_nonce: DigestText | None  #: The provider's, to which it was bound before; null where nothing is drawn.
+    tokens: Annotated[Tokens, Meta(min_length=1)]  #: The answer.
+    #: For each token of it the SHA-256 of the logits that it was taken from: little-endian float32 numbers.
+    rows: Annotated[tuple[Digest, ...], Meta(max_length=MOST_TOKENS)]
+
+    @property
+    def length(self) -> int:
+        """How many tokens prompt and answer have room for: the length of each pass."""
+        return len(self.prompt) + self.most
+
+    def check(self) -> None:
+        """Raise SignatureError where it ends too early or too late, or lacks what it was drawn by."""
+        if self.sampling is not None:
+            self.sampling.check()
+        *before, last = self.tokens
+        ended = len(self.tokens) == self.most or last in self.ends
+        fits = len(self.tokens) <= self.most and len(self.rows) == len(self.tokens) and self.length <= MOST_TOKENS
+        drawn = (self.sampling is None) == (self.provider_nonce is None)
+        ascending = list(self.ends) == sorted(set(self.ends))
+        if not (ended and fits and drawn and ascending) or set(before) & set(self.ends):
+            raise SignatureError(say("The {0} contradicts itself.", self.KIND.what))
+
+
 class LineKind(Enum):
     """What a line of a witness's log says."""
 
@@ -353,8 +415,8 @@ FORMS: dict[str, type[Said]] = {
     predicate: form
     for form in (
         SignedOrder, Acceptance, RunClaim, TreeHead, Share, Addition, DataNote, Comparison, VerdictStatement,
-        AdjudicationStatement, Withdrawal, Reply, FactsStatement, RulesStatement, RowsStatement, Line, RevocationList,
-        ReleaseList,
+        AdjudicationStatement, Withdrawal, Reply, FactsStatement, RulesStatement, RowsStatement, AnswerStatement, Line,
+        RevocationList, ReleaseList,
     )
     for predicate in form.KIND.predicates
 }  # fmt: skip

@@ -116,6 +116,10 @@ SNAPSHOT = Kind(
 RULES = Kind(
     "urn:counterfoil:rules:v2", say("statement on rules"), say("what a run showed of rules"), "whoever checked them"
 )
+ANSWER = Kind(
+    "urn:counterfoil:answer:v1", say("answer of a model"), say("what a model answered"), "whoever ran the model",
+    alone=False,
+)  # fmt: skip
 RELEASE = Kind(
     "urn:counterfoil:release:v1", say("list of a release"), say("the list of a release"), "whoever built the files",
     most=2**20, names_key=False,
@@ -126,7 +130,7 @@ COMPARISON = Kind(
 )  # fmt: skip
 KINDS = (
     ORDER, ACCEPTANCE, RUN, TREE_HEAD, SHARE, ADDITION, NOTE, COMPARISON, VERDICT, ADJUDICATION, WITHDRAWAL, REPLY,
-    FACTS, RULES, ROW_USE, SNAPSHOT, REVOCATIONS, RELEASE,
+    FACTS, RULES, ROW_USE, ANSWER, SNAPSHOT, REVOCATIONS, RELEASE,
 )  # fmt: skip
 """In the order in which docs/statements.md has them."""
 

@@ -1514,6 +1514,10 @@
             <translation>{0} ist der Auftrag.</translation>
         </message>
         <message>
+            <source>{0} is what a model answered: it is checked with the model.</source>
+            <translation>{0} ist, was ein Modell geantwortet hat: Es wird mit dem Modell geprüft.</translation>
+        </message>
+        <message>
             <source>{0} runs are queued.</source>
             <translation>{0} Läufe sind in der Warteschlange.</translation>
         </message>
@@ -7920,6 +7924,10 @@ Lauf zu finden</translation>
             <translation>Irgendeine Datei; das Modell lernt ihre Bytes oder ihre Tokens.</translation>
         </message>
         <message>
+            <source>Anyone: check in one pass whether a model gives each token of an answer, and say which it does not.</source>
+            <translation>Jeder: in einem Durchgang prüfen, ob ein Modell jedes Token einer Antwort gibt, und sagen, welches nicht.</translation>
+        </message>
+        <message>
             <source>Anyone: check the log of a witness, find the step of every snapshot, and name those that belong to no run.</source>
             <translation>Jeder: das Protokoll eines Zeugen prüfen, den Schritt jeder Momentaufnahme finden und die nennen, die zu keinem Lauf gehören.</translation>
         </message>
@@ -10136,6 +10144,10 @@ Lauf zu finden</translation>
             <translation>Der Streitfall der Entscheidung vergleicht, was eine Kapsel nicht enthält.</translation>
         </message>
         <message>
+            <source>The answer, a .json file.</source>
+            <translation>Die Antwort, eine .json-Datei.</translation>
+        </message>
+        <message>
             <source>The arguments by name of an operator {0} of the program are not a record.</source>
             <translation>Die benannten Argumente eines Operators {0} des Programms sind kein Datensatz.</translation>
         </message>
@@ -11392,6 +11404,10 @@ Lauf zu finden</translation>
             <translation>Der Beweis handelt von einer anderen Zeile.</translation>
         </message>
         <message>
+            <source>The provider's public key (.pub.pem); without it that which the answer names.</source>
+            <translation>Der öffentliche Schlüssel des Anbieters (.pub.pem); ohne ihn der, den die Antwort nennt.</translation>
+        </message>
+        <message>
             <source>The public key is neither an Ed25519 key nor an ECDSA key on the curve P-256.</source>
             <translation>Der öffentliche Schlüssel ist weder ein Ed25519-Schlüssel noch ein ECDSA-Schlüssel auf der Kurve P-256.</translation>
         </message>
@@ -11414,6 +11430,10 @@ Lauf zu finden</translation>
         <message>
             <source>The public key that signed the verdict, if it is not yours.</source>
             <translation>Der öffentliche Schlüssel, der das Urteil unterschrieben hat, wenn es nicht Ihrer ist.</translation>
+        </message>
+        <message>
+            <source>The question as you, the client, kept it.</source>
+            <translation>Die Frage, wie Sie, der Auftraggeber, sie aufgehoben haben.</translation>
         </message>
         <message>
             <source>The randomness in {0} is not that of its signature.</source>
@@ -11906,6 +11926,10 @@ Lauf zu finden</translation>
         <message>
             <source>The system failed to read {0}, which says nothing about the file itself.</source>
             <translation>Das System konnte {0} nicht lesen, was über die Datei selbst nichts aussagt.</translation>
+        </message>
+        <message>
+            <source>The temperature lies above 0, and top-p above 0 and at most at 1.</source>
+            <translation>Die Temperatur liegt über 0, und top-p über 0 und höchstens bei 1.</translation>
         </message>
         <message>
             <source>The tensor {0} does not have all of the rows that are asked for.</source>
@@ -13398,6 +13422,10 @@ Lauf zu finden</translation>
         <message>
             <source>another key signed the run than the trainer's that was given</source>
             <translation>den Lauf hat ein anderer Schlüssel unterschrieben als der angegebene des Trainers</translation>
+        </message>
+        <message>
+            <source>answer of a model</source>
+            <translation>Antwort eines Modells</translation>
         </message>
         <message>
             <source>as many as --epochs take</source>
@@ -15068,6 +15096,10 @@ Lauf zu finden</translation>
             <translation>weights: Der letzte gespeicherte Zustand lässt weg, was der Optimierer behält, sodass der Lauf kleiner ist. Er wird beurteilt wie jeder andere; niemand kann von seinem Ende aus weitertrainieren.</translation>
         </message>
         <message>
+            <source>what a model answered</source>
+            <translation>was ein Modell geantwortet hat</translation>
+        </message>
+        <message>
             <source>what a run did with rows</source>
             <translation>was ein Lauf mit Zeilen gemacht hat</translation>
         </message>
@@ -15946,6 +15978,10 @@ Lauf zu finden</translation>
             <translation>Ein Urteil, für eine Modellkarte</translation>
         </message>
         <message>
+            <source>Answer</source>
+            <translation>Antwort</translation>
+        </message>
+        <message>
             <source>Auditor's public key</source>
             <translation>Öffentlicher Schlüssel des Prüfers</translation>
         </message>
@@ -15958,6 +15994,10 @@ Lauf zu finden</translation>
             <translation>Zeu&amp;gen prüfen…</translation>
         </message>
         <message>
+            <source>Check an ans&amp;wer…</source>
+            <translation>Ant&amp;wort prüfen…</translation>
+        </message>
+        <message>
             <source>Curves, as a table</source>
             <translation>Kurven, als Tabelle</translation>
         </message>
@@ -15968,6 +16008,10 @@ Lauf zu finden</translation>
         <message>
             <source>Device</source>
             <translation>Gerät</translation>
+        </message>
+        <message>
+            <source>Folder of the model</source>
+            <translation>Ordner des Modells</translation>
         </message>
         <message>
             <source>From when on</source>
@@ -16004,6 +16048,10 @@ Lauf zu finden</translation>
         <message>
             <source>Parts</source>
             <translation>Teile</translation>
+        </message>
+        <message>
+            <source>Question</source>
+            <translation>Frage</translation>
         </message>
         <message>
             <source>Re&amp;voke keys…</source>

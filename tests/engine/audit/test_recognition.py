@@ -57,6 +57,9 @@ def files(tmp_path_factory: pytest.TempPathFactory, digits_job: Job, trainer_key
     found[FileUse.WITNESS] = folder / "l"
     line = base64.b64encode(b'{"predicateType": "urn:counterfoil:snapshot:v2"}').decode()
     found[FileUse.WITNESS].write_text(f'{{"payload": "{line}"}}\n' * 2)
+    found[FileUse.ANSWER] = folder / "m"
+    line = base64.b64encode(b'{"predicateType": "urn:counterfoil:answer:v1"}').decode()
+    found[FileUse.ANSWER].write_text(f'{{"payload": "{line}"}}')
     found[FileUse.OTHER] = folder / "g"
     (folder / "g").write_text("{}")
     return found

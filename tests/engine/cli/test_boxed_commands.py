@@ -75,6 +75,8 @@ COMMANDS: Mapping[str, str] = {
 ELSEWHERE = {
     "order hf": "what it reads takes long to load",
     "export hub": "it needs a model's folder: tests/engine/hub/",
+    "answer": "it needs a model's folder: tests/engine/answers/",
+    "check-answer": "it needs a model's folder: tests/engine/answers/",
     "export tensorboard": "its package is not installed everywhere",
     "export mlflow": "its package is not installed everywhere",
 }

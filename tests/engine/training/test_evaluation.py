@@ -376,6 +376,9 @@ class TestHuggingFace:
             state = evaluation.initial_state()
             last = trained.checkpoint(2)
             assert all(np.array_equal(state[name], last[name]) for name in state if not name.startswith("score:"))
+            named = evaluation.manifest.sources["weights"].files
+        # A verdict on the training names the same file.
+        assert {name: file.digest for name, file in named.items()} == {"trained.cfoil": Digest.of_file(run)}
         evaluated = run_of(scored, "run.cfoil")
         assert score_in(evaluated).count("counted") == len(rows)
         # What was scored is what was trained, as far as weights without a verdict can be.

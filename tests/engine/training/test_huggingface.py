@@ -23,7 +23,7 @@ from counterfoil.training.huggingface import (
     FineTuning,
     Lora,
     Task,
-    order,
+    loading,
     order_huggingface,
     parse_lora,
     prepare_huggingface,
@@ -186,9 +186,9 @@ def prepare_events(folder: Path, data: Path, settings: FineTuning) -> Any:
 
 def test_the_end_token_learns_although_rows_are_padded_with_it(models: Path) -> None:
     folder = read_folder(models / "llama")
-    tokenizer, config = order._tokenizer(folder), order._config(folder)
+    tokenizer, config = loading.load_tokenizer(folder), loading.load_config(folder)
     assert tokenizer.pad_token_id is None
-    model, new = order._model(folder, config, Task.CAUSAL_LM, order.TOKENS, tokenizer)
+    model, new = loading.load_model(folder, config, Task.CAUSAL_LM, loading.TOKENS, tokenizer)
     assert model.get_input_embeddings().padding_idx is None
     assert (new, model.training, model.config.use_cache) == ((), True, False)
 

@@ -37,6 +37,7 @@ class FileUse(Enum):
     HEADS = "tree heads"
     REVOCATIONS = "list of revoked keys"
     WITNESS = "log of a witness"
+    ANSWER = "answer of a model"
     SIGNED = "signed statement"
     """Any other: facts, rules, rows, a note, a comparison, a release, or a part of an order's or a run's history."""
     PUBLIC_KEY = "public key"

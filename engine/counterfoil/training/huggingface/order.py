@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from counterfoil.base.foreignerrors import describe_error, text_of, theirs
 from counterfoil.program.passes import Objective
 from counterfoil.program.recompute import Segments, check_segments
 from counterfoil.program.sharecapture import Buffers
@@ -33,6 +32,16 @@ from counterfoil.training.evaluation import (
 from counterfoil.training.finetuning import Scheduler, Task
 from counterfoil.training.huggingface.folder import ModelFolder, read_folder
 from counterfoil.training.huggingface.library import library, offline
+from counterfoil.training.huggingface.loading import (
+    PIXELS,
+    SOUND,
+    TOKENS,
+    failing,
+    load_config,
+    load_model,
+    load_preparation,
+    load_tokenizer,
+)
 from counterfoil.training.huggingface.lora import Lora, adapter_places, add_adapters
 from counterfoil.training.huggingface.media import Normalisation, images, sounds
 from counterfoil.training.huggingface.records import COLUMNS, WORDS, Records, RowKind, data_files, read_records
@@ -41,7 +50,6 @@ from counterfoil.training.huggingface.rows import (
     causal,
     classification_row,
     pack_rows,
-    padding_token,
     translation_row,
 )
 from counterfoil.training.order import OrderDraft
@@ -49,7 +57,7 @@ from counterfoil.training.schedules import warmup_constant, warmup_cosine, warmu
 from counterfoil.training.stages import CAPTURING, Preparing, run_stage
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import BundleError, CounterfoilError, DataError
+from counterfoil_core.base.errors import BundleError, DataError
 from counterfoil_core.base.generators import finish
 from counterfoil_core.base.precision import AnyPrecision
 from counterfoil_core.bundle.sources import MAX_FILES, Source, SourceFile, check_source_text
@@ -59,8 +67,6 @@ DEFAULT_LENGTH = 256
 """The most tokens of a row, unless told otherwise."""
 DEFAULT_RATE = 5e-5
 DEFAULT_ADAPTER_RATE = 2e-4
-TOKENS, PIXELS, SOUND = "input_ids", "pixel_values", "input_features"
-"""What transformers calls the arrays that its models read."""
 SUMS = "SHA256SUMS"
 """The name that stands for all images or sounds in an order: it has their list, as ``sha256sum`` writes one."""
 _ROWS = {PIXELS: (RowKind.IMAGE,), SOUND: (RowKind.SPEECH,)}
@@ -145,6 +151,7 @@ def prepare_huggingface(
     *,
     evaluates: bool = False,
     weights: Path | None = None,
+    weights_of: Path | None = None,
 ) -> Generator[Preparing, None, Prepared]:
     """Draft an order that fine-tunes a model of Hugging Face, or that says what it scores.
 
@@ -160,6 +167,7 @@ def prepare_huggingface(
         evaluates: Whether to order an evaluation of the model as it is; of the settings those of learning are without
             meaning then.
         weights: A safetensors file whose weights take the place of the folder's, all of them.
+        weights_of: The file that they came from, such as a run, which the order names; ``weights`` unless given.
 
     Yields:
         How far it is.
@@ -174,7 +182,7 @@ def prepare_huggingface(
     model_folder, files = read_folder(folder), data_files(data)
     library("transformers", "A model of Hugging Face")
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
-        config = _config(model_folder)
+        config = load_config(model_folder)
     reads = _reads(model_folder, config)
     kinds = _ROWS.get(reads, WORDS)
     records = yield from run_stage("Reading", "files", read_records(files, settings.columns, cancel, kinds))
@@ -184,32 +192,34 @@ def prepare_huggingface(
         "model": (yield from _source((*model_folder.weights, *model_folder.others), model_folder.revision, cancel)),
         "data": (yield from _source(files, None, cancel, _beside(records, data))),
     }
+    if weights is not None:
+        sources["weights"] = yield from _source((weights_of or weights,), None, cancel)
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
-        tokenizer = None if reads == PIXELS else _tokenizer(model_folder)
-        prepares = _preparation(model_folder, reads)
-    with _failing(model_folder, "the configuration"):
+        tokenizer = None if reads == PIXELS else load_tokenizer(model_folder)
+        prepares = load_preparation(model_folder, reads)
+    with failing(model_folder, "the configuration"):
         labels = _labels(records, config, model_folder) if task is Task.CLASSIFICATION else []
         most = _most_tokens(settings, config, tokenizer)
     normal: Normalisation | None = None
     if reads == PIXELS:
-        with _failing(model_folder, "what prepares images"):
+        with failing(model_folder, "what prepares images"):
             looking = images(records.files, prepares, int(getattr(config, "num_channels", 3)), cancel)
             pixels, normal = yield from run_stage("Reading", "images", looking)
         rows = TokenRows({PIXELS: pixels, "labels": np.array(labels, np.int64)}, 0, 0)
     else:
         unit = "characters" if _joins(records, settings) else "rows"
-        with _failing(model_folder, "the tokenizer"):
+        with failing(model_folder, "the tokenizer"):
             tokenising = _rows(records, labels, task, config, tokenizer, most, settings, cancel)
             rows = yield from run_stage("Tokenising", unit, tokenising)
     if reads == SOUND:
-        with _failing(model_folder, "what prepares sounds"):
+        with failing(model_folder, "what prepares sounds"):
             heard = yield from run_stage("Reading", "sounds", sounds(records.files, prepares, cancel))
         rows = replace(rows, data={**rows.data, SOUND: heard})
     objective = partial(_objective, normal=normal)
     yield CAPTURING
     with offline(), _seeded(settings.seed), cancel.at_once() if cancel is not None else nullcontext():
-        model, new = _model(model_folder, config, task, reads, tokenizer)
-        with _failing(model_folder, "the model"):
+        model, new = load_model(model_folder, config, task, reads, tokenizer)
+        with failing(model_folder, "the model"):
             _check_vocabulary(model, rows, model_folder)
             if settings.lora is not None:
                 model = add_adapters(
@@ -296,7 +306,7 @@ def _source(
 def _reads(folder: ModelFolder, config: Any) -> str:
     """What the model reads, as transformers calls it."""
     transformers = library("transformers", "A model of Hugging Face")
-    with _failing(folder, "the configuration"):
+    with failing(folder, "the configuration"):
         kinds = [getattr(transformers, name, None) for name in folder.architectures[:1]]
         kind = next((kind for kind in kinds if kind is not None), None)
         kind = kind or transformers.MODEL_MAPPING.get(type(config), None)
@@ -343,55 +353,6 @@ def _for_task(records: Records, task: Task, reads: str, data: Path) -> Records:
             )
         return records
     return Records(RowKind.TEXT, records.texts, []) if records.kind is RowKind.LABELLED else records
-
-
-@contextmanager
-def _failing(folder: ModelFolder, what: str) -> Iterator[None]:
-    """Make a sentence of whatever the libraries raise about a folder."""
-    try:
-        yield
-    except CounterfoilError:
-        raise
-    except BaseException as error:
-        said, remedy = describe_error(theirs(error)), _LOOK
-        if isinstance(error, ImportError) or "install" in said.lower():
-            # The folder may have named the package, and whoever installs that runs its code.
-            said, remedy = "it needs a package that is not part of the extra hf", _NO_PACKAGES
-        raise DataError(
-            f"The library transformers cannot load {what} in {folder.path}: {said}.",
-            remedy=remedy,
-            detail=text_of(error),
-        ) from error
-
-
-_LOOK = "Look whether 'from_pretrained' of transformers loads the folder without trust_remote_code."
-_NO_PACKAGES = "Counterfoil loads no package that a folder asks for. Take a model of transformers' own classes."
-_LOCAL = {"local_files_only": True, "trust_remote_code": False}
-
-
-def _tokenizer(folder: ModelFolder) -> Any:
-    transformers = library("transformers", "A model of Hugging Face")
-    with _failing(folder, "the tokenizer"):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder.path), **_LOCAL)
-    if not tokenizer.is_fast:
-        raise DataError(f"The tokenizer in {folder.path} is not one of the library tokenizers.")
-    return tokenizer
-
-
-def _preparation(folder: ModelFolder, reads: str) -> Any:
-    """What makes the arrays that a model reads of images or sounds; None where it reads tokens."""
-    transformers = library("transformers", "A model of Hugging Face")
-    if reads == TOKENS:
-        return None
-    kind = transformers.AutoImageProcessor if reads == PIXELS else transformers.AutoFeatureExtractor
-    with _failing(folder, "what prepares images or sounds"):
-        return kind.from_pretrained(str(folder.path), **_LOCAL)
-
-
-def _config(folder: ModelFolder) -> Any:
-    transformers = library("transformers", "A model of Hugging Face")
-    with _failing(folder, "the configuration"):
-        return transformers.AutoConfig.from_pretrained(str(folder.path), **_LOCAL)
 
 
 def _labels(records: Records, config: Any, folder: ModelFolder) -> list[int]:
@@ -470,57 +431,6 @@ def _seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
-
-
-def _model(
-    folder: ModelFolder, config: Any, task: Task, reads: str, tokenizer: Any
-) -> tuple[nn.Module, tuple[str, ...]]:
-    """Load the model, float32, ready to be trained; returns also the names of weights that the folder lacks."""
-    transformers = library("transformers", "A model of Hugging Face")
-    config.use_cache = False
-    automatic = {
-        (Task.CAUSAL_LM, TOKENS): transformers.AutoModelForCausalLM,
-        (Task.SEQ2SEQ, TOKENS): transformers.AutoModelForSeq2SeqLM,
-        (Task.SEQ2SEQ, SOUND): transformers.AutoModelForSpeechSeq2Seq,
-        (Task.CLASSIFICATION, TOKENS): transformers.AutoModelForSequenceClassification,
-        (Task.CLASSIFICATION, PIXELS): transformers.AutoModelForImageClassification,
-    }[task, reads]
-    with _failing(folder, "the model"):
-        model, loaded = automatic.from_pretrained(
-            str(folder.path),
-            config=config,
-            dtype=torch.float32,
-            use_safetensors=True,
-            output_loading_info=True,
-            **_LOCAL,
-        )
-    missing = tuple(sorted(loaded["missing_keys"]))
-    if task is Task.CAUSAL_LM:
-        _check_causal(folder, model, missing)
-    elif task is Task.SEQ2SEQ and missing:
-        raise DataError(
-            f"The folder {folder.path} holds a {', '.join(folder.architectures) or 'model'} and has no weights "
-            f"{missing[0]!r}; that is no model that writes one text for another.",
-            remedy="Take a model with an encoder and a decoder, and all their weights.",
-        )
-    elif tokenizer is not None and task is Task.CLASSIFICATION:
-        # By this token some find the end of a row. Said before, it would keep the token's embedding from learning.
-        model.config.pad_token_id = padding_token(tokenizer)
-    return model.train(), missing
-
-
-def _check_causal(folder: ModelFolder, model: nn.Module, missing: tuple[str, ...]) -> None:
-    """Refuse a model that was not trained to predict the next token: it would see it."""
-    names = folder.architectures
-    same = not names or type(model).__name__ in names
-    # Of a model without its head, which may share the embedding.
-    base = any(type(model).__name__.startswith(name.removesuffix("Model")) for name in names if name.endswith("Model"))
-    if missing or not (same or base):
-        lacks = f" and has no weights {missing[0]!r}" if missing else ""
-        raise DataError(
-            f"The folder {folder.path} holds a {', '.join(names) or 'model'}{lacks}; that is no causal language model.",
-            remedy="Take another model, or train a classifier with --task classification.",
-        )
 
 
 def _check_vocabulary(model: Any, rows: TokenRows, folder: ModelFolder) -> None:
