@@ -36,8 +36,10 @@ from counterfoil.training.following.borders import Borders, watch
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.draft import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
+from counterfoil.training.following.oracle import LOSS
 from counterfoil.training.following.plainreport import Generators
 from counterfoil.training.following.plainrun import set_generators, slot_key
+from counterfoil.training.following.scores import REMEDY, Scores
 from counterfoil.training.following.scriptsteps import HELD, Lasting, TakenSteps
 from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
@@ -47,6 +49,7 @@ from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 from counterfoil.training.scripts.workfolder import files_unwatched
 from counterfoil.training.stages import FOLLOWING, Preparing
 from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil_core.order.evaluation import SCORE
 
 _LABELLED = 2
 """In so many steps it is noted which line each gradient belongs to."""
@@ -138,7 +141,8 @@ class Follower(Borders):
     """
 
     def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: Lasting, survey: Survey) -> None:
-        super().__init__()
+        super().__init__(evaluates=wanted.evaluates)
+        self._scores: Scores | None = None
         self._wanted = wanted
         self._title = title
         self.location = Location()
@@ -191,7 +195,7 @@ class Follower(Borders):
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """Note what the gradients are those of."""
         world = self._world
-        if world is None or self._handing:
+        if world is None or self._handing or self._scores is not None:
             return
         self.calls.append("backward")
         for loss in losses:
@@ -202,6 +206,13 @@ class Follower(Borders):
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """Note an optimizer's step."""
+        if self.tallies is not None:
+            raise ProgramError(
+                f"The script trains: an optimizer makes its step{whereabouts.in_brackets(whereabouts.client_line())}, "
+                "and an evaluation changes no weight.",
+                remedy="Order the training by 'counterfoil order --script', and score its weights by a script that "
+                "loads them.",
+            )
         if closure is not None and self._world is None:
             self.start(optimizer)
         world = self._world
@@ -383,7 +394,7 @@ class Follower(Borders):
         aside = WithoutValues(world, self.notes)
         stack.enter_context(
             AskedValues(
-                self._answers.decide,
+                self._answers.decide if self.tallies is None else _refuse_to_decide,
                 self._names,
                 known=aside.knows,
                 hold=aside.hold,
@@ -396,6 +407,8 @@ class Follower(Borders):
         stack.enter_context(world)
         self._wanted.followed = True
         self._world = world
+        if self.tallies is not None:
+            self._scores = Scores(world, self.tallies, self.notes)
         self._settle_generators(0)
 
     def grow(self) -> None:
@@ -444,6 +457,7 @@ class Follower(Borders):
         with torch._C.DisableTorchFunction():
             self._adopt_loaded_slots(world)
             self._hold_what_lasts(world)
+            self._take_scores(world)
             taken.take(world.step, world.births, self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
         self._groups = []
@@ -457,6 +471,23 @@ class Follower(Borders):
             taken.end(self._kept)
             self.close()
             self._wanted.hand_over(self._job(), self._sentences)
+
+    def _take_scores(self, world: World) -> None:
+        """Take what an evaluation has added up in the step.
+
+        Raises:
+            ProgramError: It changes what it scores.
+        """
+        if self._scores is None:
+            return
+        assert self.models is not None
+        changed = next((name for name in world.step.written if name in self.models.tensors), None)
+        if changed is not None:
+            raise ProgramError(
+                f"The script changes {changed!r} of the model that it scores, in step {len(self._taken) + 1}.",
+                remedy="Call model.eval() before it is scored.",
+            )
+        self._scores.take()
 
     def _hold_what_lasts(self, world: World) -> None:
         """Take what the step has made, and a step behind the next one reads, as state from its end on."""
@@ -483,6 +514,8 @@ class Follower(Borders):
         """Names of the state whose new value counts: of modules, and of optimizers."""
         assert self.models is not None
         assert self._world is not None
+        if self.tallies is not None:
+            return frozenset(name for name in self._world.real if name.startswith(SCORE))
         present = self.models.present()
         sizes = {tensor.numel() for tensor in present.values() if self._trains(tensor)} - {1}
         # A tensor of no module that is as large as a parameter is an average or the like; others are logs, mostly.
@@ -524,6 +557,7 @@ class Follower(Borders):
         if self.is_updated:
             self._adopt_loaded_slots(world)
             self._hold_what_lasts(world)
+            self._take_scores(world)
             try:
                 self._taken.take(world.step, world.births, self._kept, self.calls)
             except ProgramError:
@@ -531,6 +565,9 @@ class Follower(Borders):
                     raise
                 # What the script does behind its last update is looked at where it is compared.
                 self._taken.take(world.step.until_update(), world.births, self._kept, self.calls)
+            self._taken.end(self._kept)
+        elif self.tallies is not None:
+            # What is done with the scores is no part of them.
             self._taken.end(self._kept)
         else:
             self._taken.end(self._kept, world.step, world.births)
@@ -546,7 +583,8 @@ class Follower(Borders):
     def close(self) -> None:
         """Let torch compute as ever."""
         self._handing = True
-        self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), dict(self._slots)
+        loss = {} if self._scores is None else {LOSS: self._scores.loss}
+        self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), self._slots | loss
         self._wanted.kinds = (*self._kinds, tuple(self._groups))
         has_all = self.has_all_steps
         try:
@@ -585,7 +623,17 @@ class Follower(Borders):
             tied,
             tuple(sorted(unsaved)),
             seed=self._seed,
+            evaluates=self.tallies is not None,
+            checkpoint_every=self._wanted.checkpoint_every or (10 if self.tallies is None else len(taken.made)),
         )
+
+
+def _refuse_to_decide(place: str, _answer: Any) -> bool:
+    raise ProgramError(
+        f"The script decides by what its model gives{whereabouts.in_brackets(place)}: what it counts there would be a "
+        "number of its own run, whatever the weights are.",
+        remedy=REMEDY,
+    )
 
 
 def _check_gradients(optimizer: Optimizer, world: World) -> None:

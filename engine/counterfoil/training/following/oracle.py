@@ -27,6 +27,7 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.evaluation import SCORE, score_names
 from counterfoil_core.order.executable import LoadedOrder
 
 _REMEDY = (
@@ -34,6 +35,8 @@ _REMEDY = (
     "part in another way: docs/for-trainers.md#what-is-refused-and-what-to-do."
 )
 _SHOWN = 3
+LOSS = "loss:"
+"""Among the names of tensors, that of the number to which an evaluation adds its losses."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class Oracle:
         self._carried = dict(self._initial)
         self._unset: set[str] = set()
         self._updated = frozenset(name for program in order.programs.all for name in program.updates)
+        self.evaluates = bool(score_names(order.programs))
+        """Whether the order is one of an evaluation, which ends with its last batch."""
 
     # What is known before anything is executed.
 
@@ -168,7 +173,7 @@ class Oracle:
             if number == 0:
                 self._check_first(after)
             elif number in wanted:
-                if number == last and self._survey.is_whole:
+                if number == last and self._survey.is_whole and not self.evaluates:
                     # What follows the last step may be a part of it.
                     held_back = (number, before, after, border)
                     self._draws = process.draws(border)
@@ -227,17 +232,41 @@ class Oracle:
     ) -> None:
         differences, losses = self._differences(number, before, after, draws)
         if differences:
+            if self.evaluates:
+                raise self._count_differs(number, differences[0], before, after)
             raise self._step_differs(number, differences, losses[0], border)
         self._check_loss(number, losses, border)
 
+    def _count_differs(
+        self, number: int, first: Difference, before: Mapping[str, Tensor], after: Mapping[str, Tensor]
+    ) -> ProgramError:
+        name = first.name
+        if not name.startswith(SCORE):
+            return _differs(f"In step {number} the script changes {name!r}, which it scores")
+        plain = name.removeprefix(SCORE)
+        if name not in after:
+            return _differs(f"In step {number} {plain!r} is no whole number in the script, and one in the order")
+        own = ", ".join(map(str, (after[name] - before.get(name, 0)).reshape(-1)[:_SHOWN].tolist()))
+        return _differs(
+            f"In step {number} the script adds {own} to {plain!r}, and the order would add another number",
+            "Order one evaluation at a time: each count begins at zero once, and a batch is added to it once. Count with "
+            "tensors of torch: correct += (answers == labels).sum().item().",
+        )
+
     def _check_loss(self, number: int, losses: tuple[float, float], border: Border) -> None:
         """Compare the loss of a step that was followed; what a library's loop goes back through it weighs by itself."""
-        own = math.fsum(border.losses)
-        if self._calls is not None and border.losses and not losses_agree(own, *losses):
+        own = self._loss_of(border)
+        if self._calls is not None and own is not None and not losses_agree(own, *losses):
+            does = "adds" if self.evaluates else "goes back through"
             raise _differs(
-                f"Step {number} would be ordered with the loss {losses[0]:.6g}, and the script goes back through "
-                f"{own:.6g}"
+                f"Step {number} would be ordered with the loss {losses[0]:.6g}, and the script {does} {own:.6g}"
             )
+
+    def _loss_of(self, border: Border) -> float | None:
+        """The script's own loss of a step; None where it has none."""
+        if self.evaluates:
+            return dict(border.sums).get(self._sources.get(LOSS, ""))
+        return math.fsum(border.losses) if border.losses else None
 
     def _differences(
         self,
@@ -270,6 +299,8 @@ class Oracle:
             raise _differs(f"In step {number} {error}") from error
         inputs = self._order.inputs(number, state)
         differences, result, single = comparison.differences(inputs, numbers, mine)
+        # A count that the script does not hold as one.
+        differences += [Difference(name, math.inf, 0.0, 0.0, "") for name in self._updated - mine.keys() if self.evaluates]
         foreign = [
             name.removeprefix(OF_MODULE)
             for name in after
@@ -383,7 +414,7 @@ class Oracle:
         """Return what the plain run calls a tensor of the order's state."""
         if name in self._sources:
             return self._sources[name]
-        if name.startswith(KEPT):
+        if name.startswith((KEPT, SCORE)):
             return name
         slot, colon, parameter = name.partition(":")
         if not colon:

@@ -27,6 +27,7 @@ from counterfoil.training.scripts.workfolder import FileUse, files_watched, work
 from counterfoil.training.stages import COMPARING, RUNNING, Preparing
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.evaluation import score_names
 from counterfoil_core.order.executable import LoadedOrder
 
 SECONDS = 120.0
@@ -89,6 +90,7 @@ def _surveyed(path: Path, arguments: Sequence[str], wanted: Wanted) -> Survey:
         min(most, default=None),
         SECONDS if wanted.compare is None else None,
         network=wanted.network,
+        evaluates=wanted.evaluates,
     )
 
     def tell(steps: int) -> None:
@@ -183,7 +185,7 @@ def compare_script(
         raise DataError(f"There is no script {path}.", remedy="Name it behind --: compare job.cfoil -- train.py.")
     most = order.manifest.steps if steps is None else min(steps, order.manifest.steps)
     # The order may hold fewer steps than the script makes: it was told to end there.
-    wanted = Wanted(max_steps=most, compare=most, tell=tell)
+    wanted = Wanted(max_steps=most, compare=most, tell=tell, evaluates=bool(score_names(order.programs)))
     survey = _surveyed(path, arguments, wanted)
     return _agreement(order, path, arguments, survey, tell, None, {}, ())
 
@@ -215,6 +217,7 @@ def _agreement(
         generators=survey.generators,
         other_hashes=True,
         network=False,
+        evaluates=oracle.evaluates,
         held=tuple(sorted(survey.averages)),
     )
     with (
