@@ -90,9 +90,9 @@ class Asked:
         """What makes a tensor of the same value; None where there is none, or it is one of another run of the step."""
         return self._tensor if self.asker is not None and self.asker is current.get() else None
 
-    def count_anew(self) -> None:
-        """Be zero as a tensor from here on: what it stood for was added elsewhere."""
-        self._tensor = lambda: 0  # type: ignore[assignment,return-value]
+    def count_from(self, zero: float) -> None:
+        """Be zero where it comes back from here on: what it stood for was added up elsewhere."""
+        self._tensor = lambda: zero  # type: ignore[assignment,return-value]
 
     def made(self, kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
         """Return what was computed from this one."""

@@ -485,6 +485,12 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
         watcher.compiles()
         return (lambda function: function) if model is None else model
 
+    def entered(self: Any) -> None:
+        # In inference mode views know nothing of each other, and what is noted would have no order.
+        self._inference_mode_context = torch.no_grad() if self.mode else nullcontext()
+        self._inference_mode_context.__enter__()
+
+    patches.put(torch.inference_mode, "__enter__", entered)
     patches.put(torch, "compile", compiled)
     patches.put(nn.Module, "compile", lambda self, *args, **kwargs: watcher.compiles())
     patches.put(DistributedDataParallel, "__init__", wrapped)

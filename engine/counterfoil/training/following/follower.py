@@ -195,8 +195,9 @@ class Follower(Borders):
     def goes_back(self, losses: Sequence[Tensor]) -> None:
         """Note what the gradients are those of."""
         world = self._world
-        if world is None or self._handing or self._scores is not None:
+        if world is None or self._handing:
             return
+        self._check_trains()
         self.calls.append("backward")
         for loss in losses:
             if world.is_noted(loss):
@@ -206,13 +207,7 @@ class Follower(Borders):
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """Note an optimizer's step."""
-        if self.tallies is not None:
-            raise ProgramError(
-                f"The script trains: an optimizer makes its step{whereabouts.in_brackets(whereabouts.client_line())}, "
-                "and an evaluation changes no weight.",
-                remedy="Order the training by 'counterfoil order --script', and score its weights by a script that "
-                "loads them.",
-            )
+        self._check_trains()
         if closure is not None and self._world is None:
             self.start(optimizer)
         world = self._world
@@ -245,6 +240,16 @@ class Follower(Borders):
         self._adopt_slots(own, world)
         world.step.note_update()
         return result
+
+    def _check_trains(self) -> None:
+        """Raise ProgramError where a script that should score a model trains one."""
+        if self.tallies is not None:
+            raise ProgramError(
+                f"The script trains{whereabouts.in_brackets(whereabouts.client_line())}, and an evaluation changes no "
+                "weight.",
+                remedy="Order the training by 'counterfoil order --script', and score its weights by a script that "
+                "loads them.",
+            )
 
     def _note_update(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
         with _disable_current_modes(), torch._C.DisableTorchFunction():

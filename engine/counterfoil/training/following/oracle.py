@@ -246,11 +246,16 @@ class Oracle:
         plain = name.removeprefix(SCORE)
         if name not in after:
             return _differs(f"In step {number} {plain!r} is no whole number in the script, and one in the order")
+        if bool((after[name] < before.get(name, 0)).any()):
+            return _differs(
+                f"In step {number} the script begins to count {plain!r} anew, and an order has one sum of each count",
+                "Order one evaluation at a time.",
+            )
         own = ", ".join(map(str, (after[name] - before.get(name, 0)).reshape(-1)[:_SHOWN].tolist()))
         return _differs(
             f"In step {number} the script adds {own} to {plain!r}, and the order would add another number",
-            "Order one evaluation at a time: each count begins at zero once, and a batch is added to it once. Count with "
-            "tensors of torch: correct += (answers == labels).sum().item().",
+            "Begin each count at zero, and add to it what tensors of torch give: "
+            "correct += (answers == labels).sum().item().",
         )
 
     def _check_loss(self, number: int, losses: tuple[float, float], border: Border) -> None:

@@ -92,6 +92,8 @@ class Scores:
         self._tallies = tallies
         self._notes = notes
         self._before: dict[str, int] = {}
+        #: Zero as each was before the first step, which may be 0.0.
+        self._zeros = {name: type(value)() for name, value in tallies.held().items() if type(value) is float}
         self.loss = ""
         self.is_rounded = ""
         """The name of a count that is computed in floating point; empty where there is none."""
@@ -110,7 +112,7 @@ class Scores:
                 if not isinstance(value, float):
                     self._take_number(name, int(value))
             else:
-                added = _added(name, value)
+                added = _added(name, value, self._zeros.get(name, 0))
                 if not isinstance(added, Tensor):
                     self._take_number(name, self._before.get(name, 0) + int(added))
                 elif self._counts(name, added):
@@ -169,8 +171,8 @@ class Scores:
                 remedy="Count in torch.int64.",
             )
         if not isinstance(value, FakeTensor):
-            world.rename(value, f"{SCORE}{name}")
             with _disable_current_modes():
+                world.rename(value, f"{SCORE}{name}")
                 if f"{SCORE}{name}" in world.real and bool(world.real[f"{SCORE}{name}"].any()):
                     raise ProgramError(f"The script's {name!r} does not begin at zero.", remedy="Begin at zero.")
         elif world.names.get(value.untyped_storage()._cdata) != f"{SCORE}{name}":
@@ -186,7 +188,7 @@ class Scores:
         self._score(name).add_(added.reshape(()))
 
 
-def _added(name: str, value: Asked) -> Any:
+def _added(name: str, value: Asked, zero: float) -> Any:
     """What a step has added to a number that was taken out of tensors, which is zero from here on."""
     if value.tensor is None:
         raise ProgramError(
@@ -195,7 +197,7 @@ def _added(name: str, value: Asked) -> Any:
             remedy=REMEDY,
         )
     added = value.tensor()
-    value.count_anew()
+    value.count_from(zero)
     return added
 
 

@@ -80,9 +80,9 @@ class Tallies:
     def _held_by(
         self, key: tuple[int, str], path: str, value: Any, added: frozenset[str], depth: int
     ) -> Iterator[_Found]:
-        if key[1] in added and _is_number(value):
+        if not added.isdisjoint((key[1], f"{key[1]}[]")) and _is_number(value):
             yield key, path, value
-        elif key[1] in added and isinstance(value, (list, tuple, dict)) and len(value) <= _MOST_HELD:
+        elif f"{key[1]}[]" in added and isinstance(value, (list, tuple, dict)) and len(value) <= _MOST_HELD:
             items = value.items() if isinstance(value, dict) else enumerate(value)
             for part, item in list(items):
                 if _is_number(item):
@@ -152,7 +152,7 @@ def _terms(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _part(node: ast.expr) -> str:
-    """The last part of the name of what is added to; of an element that of what it is one of."""
+    """The last part of the name of what is added to; of an element that of what it is one of, and brackets."""
     if isinstance(node, ast.Subscript):
-        return _part(node.value)
+        return f"{_part(node.value).removesuffix('[]')}[]"
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

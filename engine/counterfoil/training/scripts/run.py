@@ -113,6 +113,11 @@ def run_script(
                     detail=traceback.format_exc(),
                 ) from error
     made = made or wanted.found
+    if made is None and wanted.evaluates:
+        raise DataError(
+            f"{path.name} ended, and called no model.",
+            remedy="Call a torch.nn.Module with parameters for each batch, in the script's own process.",
+        )
     if made is None:
         raise DataError(f"{path.name} ended, and no training began that can be ordered.", remedy=_REMEDY)
     return made
