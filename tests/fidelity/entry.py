@@ -24,6 +24,15 @@ def ordered(script: Path) -> OrderDraft:
     return product.order_of_script(script, (), Wanted(Precision())).draft
 
 
+def scored(script: Path) -> ScriptOrder:
+    """Return the order of what a script counts, as ``counterfoil order evaluate --script`` makes it.
+
+    Raises:
+        CounterfoilError: It is refused.
+    """
+    return product.order_of_script(script, (), Wanted(Precision(), takeovers=False, evaluates=True))
+
+
 @contextmanager
 def uncompared() -> Iterator[None]:
     """Within, an order is not compared with its script; for controls alone, the product has no such switch.

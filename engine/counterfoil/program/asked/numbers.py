@@ -92,7 +92,7 @@ class Asked:
 
     def count_from(self, zero: float) -> None:
         """Be zero where it comes back from here on: what it stood for was added up elsewhere."""
-        self._tensor = lambda: zero  # type: ignore[assignment,return-value]
+        self._tensor = lambda: zero  # type: ignore[assignment]
 
     def made(self, kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
         """Return what was computed from this one."""

@@ -247,7 +247,9 @@ class Borders(ABC):
         """Begin with the first step of an evaluation where a model is called, or with the next without a loader."""
         assert self.tallies is not None
         is_known = any(module is scored for scored in self._scored)
-        if not self.is_here or not is_known and (id(module) in self._within or not any(True for _ in module.parameters())):
+        if not self.is_here or (
+            not is_known and (id(module) in self._within or not any(True for _ in module.parameters()))
+        ):
             return
         if module is next(iter(self._scored), None):
             self._next_without_loader()

@@ -31,7 +31,7 @@ from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.stages import Preparing
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import DataError, ProgramError
-from counterfoil_core.base.precision import AnyPrecision, is_exact
+from counterfoil_core.base.precision import AnyPrecision, Precision, is_exact
 from counterfoil_core.base.turns import ALONE, Turns
 from counterfoil_core.operators.node import TensorType
 from counterfoil_core.order.evaluation import SCORE, score_names
@@ -300,6 +300,8 @@ class _Again:
             state[name].copy_(value)
 
 
+_COUNTING = 24
+"""Bits of float32, in which a step counts up to 2^24."""
 RECIPE, EVALUATION = "script", "evaluation"
 
 
@@ -316,6 +318,7 @@ class Followed(ClientJob):
     seed: int = 0  #: Seed of the draws.
     checkpoint_every: int = 10  #: The state is stored every so many steps.
     evaluates: bool = False  #: Whether the steps score a model, and train none.
+    rounded: str = ""  #: The name of a count that is a number of floating point; empty where there is none.
 
     def drafting(
         self,
@@ -368,6 +371,12 @@ class Followed(ClientJob):
         )
         if self.evaluates:
             _check_scores(draft)
+        if self.rounded and isinstance(precision, Precision) and precision.significand_bits < _COUNTING:
+            raise ProgramError(
+                f"The script counts {self.rounded!r} in floating point, of which the order's profile keeps "
+                f"{precision.significand_bits} bits.",
+                remedy="Leave float() out of the count, (answers == labels).sum().item(), or choose another profile.",
+            )
         return (yield from draft.recomputing_in_stages(recompute_activations, cancel))
 
     @property

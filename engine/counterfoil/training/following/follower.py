@@ -629,6 +629,7 @@ class Follower(Borders):
             tuple(sorted(unsaved)),
             seed=self._seed,
             evaluates=self.tallies is not None,
+            rounded="" if self._scores is None else self._scores.rounded,
             checkpoint_every=self._wanted.checkpoint_every or (10 if self.tallies is None else len(taken.made)),
         )
 

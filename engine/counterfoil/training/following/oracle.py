@@ -253,7 +253,7 @@ class Oracle:
             )
         own = ", ".join(map(str, (after[name] - before.get(name, 0)).reshape(-1)[:_SHOWN].tolist()))
         return _differs(
-            f"In step {number} the script adds {own} to {plain!r}, and the order would add another number",
+            f"In step {number} the script adds {own} to {plain!r}, and the order another number",
             "Begin each count at zero, and add to it what tensors of torch give: "
             "correct += (answers == labels).sum().item().",
         )
@@ -305,7 +305,9 @@ class Oracle:
         inputs = self._order.inputs(number, state)
         differences, result, single = comparison.differences(inputs, numbers, mine)
         # A count that the script does not hold as one.
-        differences += [Difference(name, math.inf, 0.0, 0.0, "") for name in self._updated - mine.keys() if self.evaluates]
+        differences += [
+            Difference(name, math.inf, 0.0, 0.0, "") for name in self._updated - mine.keys() if self.evaluates
+        ]
         foreign = [
             name.removeprefix(OF_MODULE)
             for name in after

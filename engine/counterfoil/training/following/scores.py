@@ -1,10 +1,10 @@
 """The scores of an evaluation that is followed: what a script adds up in a step, as integers of the state.
 
-A number that the script took out of a tensor and added to a variable is that tensor again, and what the step adds to the
-variable is added to a score of its name, int64. So a score is what the order's own arithmetic counts, and nothing of it
-is a value of the script's run. A number that does not hang on the model, such as how many rows there were, is one of
-the order. Of floating-point numbers those count that are whole by how they were made, as a sum of truth values is; the
-first other one is the step's loss.
+A number that the script took out of a tensor and added to a variable is that tensor again, and what the step adds to
+the variable is added to a score of its name, int64. So a score is what the order's own arithmetic counts, and nothing
+of it is a value of the script's run. A number that does not hang on the model, such as how many rows there were, is one
+of the order. Of floating-point numbers those count that are whole by how they were made, as a sum of truth values is;
+the first other one is the step's loss.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from torch.utils._python_dispatch import _disable_current_modes
 from counterfoil.program.asked.numbers import Asked, is_asked
 from counterfoil.program.remedies import Notes
 from counterfoil.program.whereabouts import in_brackets
-from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.steps import Geometry, Number, Operation, Step
 from counterfoil.training.following.tallies import Tallies
 from counterfoil.training.following.world import World
@@ -85,6 +84,7 @@ class Scores:
 
     Attributes:
         loss: The name of the number whose sums are the losses; empty where there is none.
+        rounded: The name of a count that is a number of floating point; empty where there is none.
     """
 
     def __init__(self, world: World, tallies: Tallies, notes: Notes) -> None:
@@ -94,9 +94,7 @@ class Scores:
         self._before: dict[str, int] = {}
         #: Zero as each was before the first step, which may be 0.0.
         self._zeros = {name: type(value)() for name, value in tallies.held().items() if type(value) is float}
-        self.loss = ""
-        self.is_rounded = ""
-        """The name of a count that is computed in floating point; empty where there is none."""
+        self.loss = self.rounded = ""
 
     def take(self) -> None:
         """Take what the script has added up in the step, which ends here.
@@ -129,10 +127,10 @@ class Scores:
         if nature is Nature.FRACTION:
             raise ProgramError(
                 f"The script adds to {name!r} a fraction of what it counted, and fractions are rounded.",
-                remedy="Add up how many were right, and divide in the end: correct += (answers == labels).sum().item().",
+                remedy="Add up how many are right, and divide in the end: correct += (answers == labels).sum().item().",
             )
         if nature is Nature.WHOLE and added.is_floating_point():
-            self.is_rounded = self.is_rounded or name
+            self.rounded = self.rounded or name
         return nature is Nature.WHOLE
 
     def _take_number(self, name: str, value: int) -> None:

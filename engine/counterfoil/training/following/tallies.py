@@ -1,8 +1,8 @@
 """What a script adds up: the variables that its source adds to, and what they hold at the border of a step.
 
 The names are the script's own: of a variable, of an attribute of an object whose class stands in the script's folder,
-or of a list or dictionary with the key behind a dot. ``correct += n``, ``correct = correct + n`` and torch's own in-place
-sums add to something; what is only assigned is none of these.
+or of a list or dictionary with the key behind a dot. ``correct += n``, ``correct = correct + n`` and torch's own sums
+in place add to something; what is only assigned is none of these.
 """
 
 from __future__ import annotations
