@@ -108,7 +108,5 @@ def test_an_order_is_compared_with_its_script_later_and_with_no_other(tmp_path: 
             order = load_order(reader)
             assert compare_script(order, script, (), None, lambda _: None).steps == (1, 2, 3)
             script.write_text(script.read_text().replace("p == t", "p != t"))
-            with pytest.raises(
-                ProgramError, match="In step 1 the script adds 12 to 'hits', and the order another number"
-            ):
+            with pytest.raises(ProgramError, match="In step 1 the script adds 12 to 'hits', and the order another"):
                 compare_script(order, script, (), None, lambda _: None)
