@@ -143,6 +143,7 @@ class Follower(Borders):
     def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: Lasting, survey: Survey) -> None:
         super().__init__(evaluates=wanted.evaluates)
         self._scores: Scores | None = None
+        self._fetched = False
         self._wanted = wanted
         self._title = title
         self.location = Location()
@@ -179,6 +180,11 @@ class Follower(Borders):
 
     def fetches(self) -> None:
         """End the step where a loader is asked for the next batch."""
+        if self.tallies is not None and self._world is None and not self._fetched:
+            # A line that calls a model within int() has looked that name up before the model is called.
+            self._fetched = True
+            self._learn_usual()
+            self._stack.enter_context(self._names.replaced())
         if not self._handing:
             super().fetches()
 
@@ -374,11 +380,7 @@ class Follower(Borders):
         """Begin to follow."""
         models = self.models
         assert models is not None
-        frame = whereabouts.client_frame()
-        while frame is not None and frame.f_globals.get("__name__") != "__main__":
-            frame = frame.f_back
-        if frame is not None:
-            self._names.learn_usual(frame)
+        self._learn_usual()
         for name in models.trained:
             check_model(models.modules[name], lambda own: names_in_order([own])[own])
         for name, tensor in models.tensors.items():
@@ -415,6 +417,13 @@ class Follower(Borders):
         if self.tallies is not None:
             self._scores = Scores(world, self.tallies, self.notes)
         self._settle_generators(0)
+
+    def _learn_usual(self) -> None:
+        frame = whereabouts.client_frame()
+        while frame is not None and frame.f_globals.get("__name__") != "__main__":
+            frame = frame.f_back
+        if frame is not None:
+            self._names.learn_usual(frame)
 
     def grow(self) -> None:
         """Take in what was made since the first step began."""

@@ -46,7 +46,7 @@ def order_of(folder: Path, text: str, profile: str = "float64-24") -> OrderDraft
 def executed(draft: OrderDraft) -> tuple[dict[str, torch.Tensor], list[float]]:
     """The last state of an order by name, and the loss of each step."""
     order, losses = order_of_draft(draft), []
-    state = {name: torch.from_numpy(np.array(array)) for name, array in order.initial.items()}
+    state = {name: torch.from_numpy(np.asarray(array).copy()) for name, array in order.initial.items()}
     for step in range(1, order.manifest.steps + 1):
         program = order.programs.of(step)
         result = Interpreter(program, torch.device("cpu")).run(order.inputs(step, state))
@@ -62,8 +62,18 @@ def counted(draft: OrderDraft) -> Mapping[str, object]:
     return {name.removeprefix(SCORE): last[name].tolist() for name in score_names(draft.programs)}
 
 
-RIGHT = 7
-"""What the model of BEGIN gets right."""
+RIGHT = 2
+"""What the model of BEGIN gets right, by torch itself."""
+
+
+def test_torch_counts_as_is_said_here() -> None:
+    names: dict[str, int] = {}
+    before = torch.is_grad_enabled()
+    try:
+        exec(BEGIN + COUNTS, names)
+    finally:
+        torch.set_grad_enabled(before)
+    assert names["correct"] == RIGHT
 
 
 @pytest.mark.parametrize(
@@ -71,18 +81,17 @@ RIGHT = 7
     [
         (COUNTS, {"correct": RIGHT}),
         (COUNTS.replace(".sum().item()", ".float().sum().item()"), {"correct": RIGHT}),
-        (COUNTS.replace("correct = 0", "correct = 0.0").replace(".sum().item()", ".sum()"), {"correct": RIGHT}),
+        (COUNTS.replace("correct = 0", "correct = 0.0"), {"correct": RIGHT}),
+        (COUNTS.replace(".item()", ""), {"correct": RIGHT}),
         (COUNTS.replace("correct += (", "correct += len(y) - (").replace("== y", "!= y"), {"correct": RIGHT}),
         (COUNTS.replace("correct += ", "correct = correct + 2 * "), {"correct": 2 * RIGHT}),
         (COUNTS + "    seen = locals().get('seen', 0)\n    seen += len(y)\n", {"correct": RIGHT, "seen": 20}),
-        (COUNTS.replace("correct += (model(x).argmax(1) == y).sum().item()", "n = (model(x).argmax(1) == y).sum()\n    correct += int(n)"), {"correct": RIGHT}),
+        (COUNTS.replace("+= ", "+= int(").replace(".item()", ")"), {"correct": RIGHT}),
         ("model(rows[:1])\n" + COUNTS, {"correct": RIGHT}),
-        (COUNTS + "correct = correct / len(rows)\nif correct > 0.9:\n    print('good')\n", {"correct": RIGHT}),
+        (COUNTS + "correct = correct / len(rows)\nprint(f'{correct:.2f}')\n", {"correct": RIGHT}),
     ],
 )  # fmt: skip
 def test_what_is_added_up_is_counted(tmp_path: Path, text: str, found: Mapping[str, object]) -> None:
-    if "if correct" in text:
-        text = text.rpartition("if correct")[0]  # nobody has seen what it decides
     assert counted(order_of(tmp_path, text)) == found
 
 
@@ -114,10 +123,10 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
         (COUNTS.replace("sum()", "float().mean()"), "adds to 'correct' a fraction of what it counted"),
         ("torch.set_grad_enabled(True)\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
          "for x, y in loader:\n    F.cross_entropy(model(x), y).backward()\n    optimizer.step()\n" + COUNTS,
-         r"trains \(train.py, line 17\), and an evaluation changes no weight. Order the training by"),
+         r"trains \(\S+train.py, line 15\), and an evaluation changes no weight. Order the training by"),
         (COUNTS.replace("correct = 0", "correct = 0; model.train()"), r"changes '1\.\w+' of the model that it scores"),
-        ("n = 0\nfor x, y in loader:\n    for a, b in zip(model(x).argmax(1), y):\n        if a == b:\n            n += 1\n",
-         r"decides by what its model gives \(train.py, line 17\)"),
+        ("n = 0\nfor x, y in loader:\n    for a, b in zip(model(x).argmax(1), y):\n        n += 1 if a == b else 0\n",
+         r"decides by what its model gives \(\S+train.py, line 15\)"),
         (COUNTS.replace(".argmax(1) == y).sum().item()", ".argmax(1).numpy() == y.numpy()).sum()"),
          "was computed by other means than torch's"),
         (COUNTS.replace("correct = 0", "correct = torch.zeros((), dtype=torch.int32)").replace(".item()", ""),
@@ -128,7 +137,8 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
         ("rnn, h, n = nn.GRU(4, 3, batch_first=True), torch.zeros(1, 4, 3), 0\n"
          "for x in rows.view(5, 4, 1, 4):\n    out, h = rnn(x, h)\n    n += (out > 0).sum().item()\n",
          "reads what a step before it computed"),
-        ("n = torch.zeros(101, 100, dtype=torch.int64)\nfor x, y in loader:\n    n[y] += model(x).argmax(1)[:, None]\n",
+        ("n = torch.zeros(101, 100, dtype=torch.int64)\n"
+         "for x, y in loader:\n    a = model(x).argmax(1)\n    n[y] += a[:, None]\n",
          "more than 10,000 numbers"),
     ],
 )  # fmt: skip
