@@ -24,13 +24,17 @@ def ordered(script: Path) -> OrderDraft:
     return product.order_of_script(script, (), Wanted(Precision())).draft
 
 
-def scored(script: Path) -> ScriptOrder:
+def scored(script: Path, **counts: str) -> ScriptOrder:
     """Return the order of what a script counts, as ``counterfoil order evaluate --script`` makes it.
+
+    Args:
+        script: The script.
+        counts: What it calls counts, by what the order calls them.
 
     Raises:
         CounterfoilError: It is refused.
     """
-    return product.order_of_script(script, (), Wanted(Precision(), takeovers=False, evaluates=True))
+    return product.order_of_script(script, (), Wanted(Precision(), takeovers=False, evaluates=True, counts=counts))
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.groups import Defaults
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import KeyOption, OutOption
+from counterfoil.cli.options import COUNTS, CountsOption, KeyOption, OutOption, named
 from counterfoil.cli.order_options import (
     DEFAULT_PROFILE,
     AnyOrder,
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
+_COLUMNS = "--columns is written text=content, or prompt=question,completion=answer."
 _EVALUATED = 8
 """Rows of a step of an evaluation."""
 MAX_TEXT_BYTES = 4 * 2**30
@@ -573,7 +574,7 @@ def order_fine_tuning(
         warmup=warmup,
         weight_decay=weight_decay,
         clip_norm=clip_norm,
-        columns=_columns(columns),
+        columns=named(columns, _COLUMNS),
         **options.settings,
     )
     options.write(_prepared(folder, data, settings))
@@ -613,6 +614,7 @@ def order_evaluation(
             show_default="all, or as many as it makes in two minutes",
         ),
     ] = None,
+    counts: CountsOption = None,
     weights: Annotated[
         Path | None,
         READS,
@@ -662,8 +664,8 @@ def order_evaluation(
     of_folder = (folder, data, weights, task, length, columns)
     if script is None and (folder is None or data is None):
         raise typer.BadParameter("Name a folder with a model, and --data; or give --script FILE.")
-    if script is None and compare is not None:
-        raise typer.BadParameter("--compare is for --script.")
+    if script is None and (compare is not None or counts is not None):
+        raise typer.BadParameter("--compare and --counts are for --script.")
     if script is not None and (any(each is not None for each in of_folder) or pack or batch_size != _EVALUATED):
         raise typer.BadParameter("With --script the script says what is scored, and on which data, in which batches.")
     if every.segments is not None or every.stop_rule is not None:
@@ -676,7 +678,14 @@ def order_evaluation(
         from counterfoil.training.scripts.handover import Wanted
 
         profile = PROFILES[precision.value]
-        wanted = Wanted(profile, takeovers=False, compare=compare, evaluates=True, checkpoint_every=checkpoint_every)
+        wanted = Wanted(
+            profile,
+            takeovers=False,
+            compare=compare,
+            evaluates=True,
+            counts=named(counts, COUNTS),
+            checkpoint_every=checkpoint_every,
+        )
         _write_script(script, context.obj, wanted, None, out, every)
         return
     assert folder is not None
@@ -688,7 +697,7 @@ def order_evaluation(
         batch_size=batch_size,
         length=length,
         pack=pack,
-        columns=_columns(columns),
+        columns=named(columns, _COLUMNS),
         precision=PROFILES[precision.value],
         checkpoint_every=checkpoint_every or 0,
     )
@@ -709,14 +718,6 @@ def _weights_file(weights: Path | None) -> Iterator[Path | None]:
         for _ in export_weights(weights, folder):
             pass
         yield Path(folder) / FILE
-
-
-def _columns(text: str | None) -> dict[str, str]:
-    """Read ``text=content,label=category``."""
-    pairs = [part.strip().partition("=") for part in (text or "").split(",") if part.strip()]
-    if any(not (name and value) for name, _, value in pairs):
-        raise typer.BadParameter("--columns is written text=content, or prompt=question,completion=answer.")
-    return {name: value for name, _, value in pairs}
 
 
 def _prepared(

@@ -36,7 +36,7 @@ from counterfoil.training.following.borders import Borders, watch
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.draft import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
-from counterfoil.training.following.oracle import LOSS
+from counterfoil.training.following.oracle import LOSS, sources_of_counts
 from counterfoil.training.following.plainreport import Generators
 from counterfoil.training.following.plainrun import set_generators, slot_key
 from counterfoil.training.following.scores import REMEDY, Scores
@@ -415,7 +415,7 @@ class Follower(Borders):
         self._wanted.followed = True
         self._world = world
         if self.tallies is not None:
-            self._scores = Scores(world, self.tallies, self.notes)
+            self._scores = Scores(world, self.tallies, self.notes, self._wanted.counts)
         self._settle_generators(0)
 
     def _learn_usual(self) -> None:
@@ -597,7 +597,7 @@ class Follower(Borders):
     def close(self) -> None:
         """Let torch compute as ever."""
         self._handing = True
-        loss = {} if self._scores is None else {LOSS: self._scores.loss}
+        loss = {} if self._scores is None else {LOSS: self._scores.loss} | sources_of_counts(self._wanted.counts)
         self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), self._slots | loss
         self._wanted.kinds = (*self._kinds, tuple(self._groups))
         has_all = self.has_all_steps
@@ -618,6 +618,8 @@ class Follower(Borders):
         world, models, taken = self._world, self.models, self._taken
         assert world is not None
         assert models is not None
+        if self._scores is not None:
+            self._scores.check()
         used = {name for variant in taken.variants.values() for name in (*variant.tape.read, *variant.tape.written)}
         tied: dict[str, str] = {}
         unsaved: list[str] = []

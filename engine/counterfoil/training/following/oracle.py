@@ -27,8 +27,9 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
-from counterfoil_core.order.evaluation import SCORE, score_names
+from counterfoil_core.order.evaluation import NATS, SCORE, score_names
 from counterfoil_core.order.executable import LoadedOrder
+from counterfoil_core.values.runfacts import NATS_BITS
 
 _REMEDY = (
     "An order must do what the script does, so none was made. Order the steps before with --max-steps, or write that "
@@ -261,7 +262,7 @@ class Oracle:
     def _check_loss(self, number: int, losses: tuple[float, float], border: Border) -> None:
         """Compare the loss of a step that was followed; what a library's loop goes back through it weighs by itself."""
         own = self._loss_of(border)
-        if self._calls is not None and own is not None and not losses_agree(own, *losses):
+        if (self._calls is not None or self.evaluates) and own is not None and not losses_agree(own, *losses):
             does = "adds" if self.evaluates else "goes back through"
             raise _differs(
                 f"Step {number} would be ordered with the loss {losses[0]:.6g}, and the script {does} {own:.6g}"
@@ -304,10 +305,11 @@ class Oracle:
             raise _differs(f"In step {number} {error}") from error
         inputs = self._order.inputs(number, state)
         differences, result, single = comparison.differences(inputs, numbers, mine)
-        # A count that the script does not hold as one.
-        differences += [
-            Difference(name, math.inf, 0.0, 0.0, "") for name in self._updated - mine.keys() if self.evaluates
-        ]
+        if self.evaluates:
+            # A count that the script does not hold as one; a sum of losses is compared as the loss is.
+            nats = {NATS} if self._sources.get(LOSS) and _sums_up(result.loss, state, result.state) else set[str]()
+            lost = self._updated - mine.keys() - nats
+            differences += [Difference(name, math.inf, 0.0, 0.0, "") for name in sorted(lost)]
         foreign = [
             name.removeprefix(OF_MODULE)
             for name in after
@@ -437,6 +439,21 @@ class Oracle:
                 if owner == parameter and wanted in ("", optimizer) and (kept == slot or slot in slots_of_torch(kept)):
                     return key
         return ""
+
+
+def sources_of_counts(counts: Mapping[str, str]) -> dict[str, str]:
+    """Return what the plain run calls scores, by their names in an order.
+
+    Args:
+        counts: What the script calls them, by what the order does; the number that adds up losses is no count there.
+    """
+    found = {f"{SCORE}{ours}": f"{SCORE}{theirs}" for ours, theirs in counts.items()}
+    return found | {NATS: "", LOSS: found[NATS].removeprefix(SCORE)} if NATS in found else found
+
+
+def _sums_up(loss: float, before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> bool:
+    """Whether a step adds its loss to the sum of losses, to a unit."""
+    return NATS in after and abs(int(after[NATS] - before[NATS]) - round(loss * 2**NATS_BITS)) <= 1
 
 
 def _without_rates(settings: str) -> str:

@@ -9,6 +9,7 @@ the first other one is the step's loss.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
@@ -23,8 +24,9 @@ from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.steps import Geometry, Number, Operation, Step
 from counterfoil.training.following.tallies import Tallies
 from counterfoil.training.following.world import World
-from counterfoil_core.base.errors import ProgramError
-from counterfoil_core.order.evaluation import SCORE
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.evaluation import NATS, SCORE
+from counterfoil_core.values.runfacts import NATS_BITS
 
 _EXACT = 2**24
 """Whole numbers up to this are numbers of float32, as those are that change from step to step."""
@@ -81,20 +83,22 @@ class Scores:
         world: Where it is followed.
         tallies: What it adds to.
         notes: Is told what is not counted.
+        counts: What the script calls counts, by what the order calls them; of ``nats`` the number that adds up losses.
 
     Attributes:
         loss: The name of the number whose sums are the losses; empty where there is none.
         rounded: The name of a count that is a number of floating point; empty where there is none.
     """
 
-    def __init__(self, world: World, tallies: Tallies, notes: Notes) -> None:
+    def __init__(self, world: World, tallies: Tallies, notes: Notes, counts: Mapping[str, str]) -> None:
         self._world = world
         self._tallies = tallies
         self._notes = notes
         self._before: dict[str, int] = {}
         #: Zero as each was before the first step, which may be 0.0.
         self._zeros = {name: type(value)() for name, value in tallies.held().items() if type(value) is float}
-        self.loss = self.rounded = ""
+        self._names = {theirs: f"{SCORE}{ours}" for ours, theirs in counts.items()}
+        self.loss, self.rounded = counts.get(NATS.removeprefix(SCORE), ""), ""
 
     def take(self) -> None:
         """Take what the script has added up in the step, which ends here.
@@ -113,6 +117,9 @@ class Scores:
                 added = _added(name, value, self._zeros.get(name, 0))
                 if not isinstance(added, Tensor):
                     self._take_number(name, self._before.get(name, 0) + int(added))
+                elif self._name(name) == NATS:
+                    loss = added
+                    self._add(name, (added * 2.0**NATS_BITS).round().to(torch.int64))
                 elif self._counts(name, added):
                     self._add(name, (added.round() if added.is_floating_point() else added).to(torch.int64))
                 elif self.loss in ("", name):
@@ -120,6 +127,26 @@ class Scores:
         if loss is None:
             loss = next(iter(world.stands.values())).new_zeros((), dtype=torch.float32)
         world.step.losses.append(Geometry.of(loss))
+
+    def check(self) -> None:
+        """Check that what was named is counted; raises DataError."""
+        for theirs, score in self._names.items():
+            if score not in self._world.real:
+                own = ", ".join(sorted(self._tallies.held())) or "nothing"
+                raise DataError(
+                    f"The script adds up nothing called {theirs!r} that counts as {score.removeprefix(SCORE)!r}.",
+                    remedy=f"Name what it adds up: {own}.",
+                )
+
+    def _name(self, name: str) -> str:
+        """The score that a number of the script is added to; raises DataError where it would be that of two."""
+        score = self._names.get(name, f"{SCORE}{name}")
+        if name not in self._names and score in self._names.values():
+            raise DataError(
+                f"The script adds up something else that is called {name!r}.",
+                remedy="Rename one of both, in the script or in --counts.",
+            )
+        return score
 
     def _counts(self, name: str, added: Tensor) -> bool:
         """Whether what is added to a number is whole; raises ProgramError where it is a fraction of what is."""
@@ -168,19 +195,21 @@ class Scores:
                 "scores are int64.",
                 remedy="Count in torch.int64.",
             )
+        score = self._name(name)
         if not isinstance(value, FakeTensor):
             with _disable_current_modes():
-                world.rename(value, f"{SCORE}{name}")
-                if f"{SCORE}{name}" in world.real and bool(world.real[f"{SCORE}{name}"].any()):
+                world.rename(value, score)
+                if score in world.real and bool(world.real[score].any()):
                     raise ProgramError(f"The script's {name!r} does not begin at zero.", remedy="Begin at zero.")
-        elif world.names.get(value.untyped_storage()._cdata) != f"{SCORE}{name}":
-            world.adopt(f"{SCORE}{name}", value)
+        elif world.names.get(value.untyped_storage()._cdata) != score:
+            world.adopt(score, value)
 
     def _score(self, name: str) -> FakeTensor:
-        if f"{SCORE}{name}" not in self._world.real:
+        score = self._name(name)
+        if score not in self._world.real:
             with _disable_current_modes():
-                self._world.hold(f"{SCORE}{name}", torch.zeros((), dtype=torch.int64))
-        return self._world.stands[f"{SCORE}{name}"]
+                self._world.hold(score, torch.zeros((), dtype=torch.int64))
+        return self._world.stands[score]
 
     def _add(self, name: str, added: Tensor) -> None:
         self._score(name).add_(added.reshape(()))

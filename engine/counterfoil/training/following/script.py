@@ -17,7 +17,7 @@ from pathlib import Path
 
 from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
-from counterfoil.training.following.oracle import Oracle, order_of_draft, steps_to_compare
+from counterfoil.training.following.oracle import Oracle, order_of_draft, sources_of_counts, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, plain_process
 from counterfoil.training.following.plainreport import Request
 from counterfoil.training.following.survey import Survey, survey_of
@@ -166,6 +166,7 @@ def compare_script(
     arguments: Sequence[str],
     steps: int | None,
     tell: Callable[[Preparing], None],
+    counts: Mapping[str, str] | None = None,
 ) -> Compared:
     """Compare an order that was written with its script, in all steps or in the first ones.
 
@@ -175,6 +176,7 @@ def compare_script(
         arguments: Its arguments.
         steps: Most steps that are compared; None for all.
         tell: Is told how far it is.
+        counts: What an evaluation calls counts, by what the order calls them.
 
     Raises:
         DataError: The script fails, or does what cannot be ordered.
@@ -187,7 +189,7 @@ def compare_script(
     # The order may hold fewer steps than the script makes: it was told to end there.
     wanted = Wanted(max_steps=most, compare=most, tell=tell, evaluates=bool(score_names(order.programs)))
     survey = _surveyed(path, arguments, wanted)
-    return _agreement(order, path, arguments, survey, tell, None, {}, ())
+    return _agreement(order, path, arguments, survey, tell, None, sources_of_counts(counts or {}), ())
 
 
 def _agreement(

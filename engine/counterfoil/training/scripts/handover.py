@@ -88,6 +88,8 @@ class Wanted:
     network: bool = field(default=True, kw_only=True)
     #: Whether the script scores a model, and trains none.
     evaluates: bool = field(default=False, kw_only=True)
+    #: What an evaluation calls counts, by what the order calls them.
+    counts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     #: The state is stored every so many steps; None for the usual.
     checkpoint_every: int | None = field(default=None, kw_only=True)
     #: Whether the script's own loop is followed, and none was taken over.

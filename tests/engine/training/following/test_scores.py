@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,9 +39,13 @@ for x, y in loader:
 """
 
 
-def order_of(folder: Path, text: str, profile: str = "float64-24") -> OrderDraft:
+def order_of(
+    folder: Path, text: str, profile: str = "float64-24", counts: Mapping[str, str] | None = None
+) -> OrderDraft:
     script = write_script(folder, BEGIN + text)
-    return followed(script, wanted=Wanted(PROFILES[profile], takeovers=False, evaluates=True)).draft
+    wanted = Wanted(PROFILES[profile], takeovers=False, evaluates=True, counts=counts or {})
+    draft: OrderDraft = followed(script, wanted=wanted).draft
+    return draft
 
 
 def executed(draft: OrderDraft) -> tuple[dict[str, torch.Tensor], list[float]]:
@@ -98,7 +103,7 @@ def test_what_is_added_up_is_counted(tmp_path: Path, text: str, found: Mapping[s
 def test_other_weights_count_otherwise(tmp_path: Path) -> None:
     """Nothing of the script's own run is in the order: the counts are those of the weights that it holds."""
     draft = order_of(tmp_path, COUNTS)
-    draft.initial["2.bias"] = np.array([1e6, 0.0, 0.0], np.float32)
+    draft = replace(draft, initial={**draft.initial, "2.bias": np.array([1e6, 0.0, 0.0], np.float32)})
     labels = np.concatenate([draft.data[name] for name in draft.data if draft.data[name].dtype == np.int64])
     assert counted(draft)["correct"] == int((labels == 0).sum())
     assert counted(draft)["correct"] != RIGHT
@@ -145,6 +150,20 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
 def test_what_cannot_be_counted_is_said(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises((DataError, ProgramError), match=sentence):
         order_of(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        ({"counted": "total"}, "nothing called 'total' that counts as 'counted'. Name what it adds up: correct, seen"),
+        ({"correct": "seen"}, "adds up something else that is called 'correct'"),
+    ],
+)
+def test_what_is_named_and_not_counted_is_said(tmp_path: Path, counts: Mapping[str, str], sentence: str) -> None:
+    text = COUNTS.replace("correct = 0", "correct = seen = 0") + "    seen += len(y)\n"
+    assert counted(order_of(tmp_path, text, counts={"counted": "seen"})) == {"correct": RIGHT, "counted": 20}
+    with pytest.raises(DataError, match=sentence):
+        order_of(tmp_path, text, counts=counts)
 
 
 def test_a_coarse_profile_counts_whole_numbers_alone(tmp_path: Path) -> None:
