@@ -588,7 +588,7 @@ def order_evaluation(
         Path | None,
         READS_FOLDER,
         typer.Argument(
-            metavar="[MODEL_FOLDER]",
+            metavar="MODEL_FOLDER",
             help="A local folder as for 'order hf'. Nothing is downloaded, and no code of it is run.",
             show_default=False,
         ),

@@ -302,7 +302,7 @@ class _Again:
 
 _COUNTING = 24
 """Bits of float32, in which a step counts up to 2^24."""
-RECIPE, EVALUATION = "script", "evaluation"
+RECIPE = "script"
 
 
 @dataclass(frozen=True)
@@ -352,7 +352,7 @@ class Followed(ClientJob):
         schedule, data = layout.scheduled(steps, plans, self.taken.pool)
         draft = assemble_order(
             title=self.title,
-            recipe=EVALUATION if self.evaluates else RECIPE,
+            recipe=RECIPE,
             optimizer=NothingTrained().describe()
             if self.evaluates
             else "; ".join(own.describe() for own in self.optimizers),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from counterfoil.training.following.agreement import StepComparison
 from counterfoil.training.following.oracle import order_of_draft
 from counterfoil.training.following.tallies import Tallies
 from counterfoil.training.order import OrderDraft
@@ -62,7 +63,7 @@ def executed(draft: OrderDraft) -> tuple[dict[str, torch.Tensor], list[float]]:
 
 def counted(draft: OrderDraft) -> Mapping[str, object]:
     """The scores that the order's steps come to, by name."""
-    assert draft.manifest.recipe == "evaluation"
+    assert draft.manifest.recipe == "script"
     last, _ = executed(draft)
     return {name.removeprefix(SCORE): last[name].tolist() for name in score_names(draft.programs)}
 
@@ -150,6 +151,38 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
 def test_what_cannot_be_counted_is_said(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises((DataError, ProgramError), match=sentence):
         order_of(tmp_path, text)
+
+
+def test_a_count_of_answers_as_close_as_rounding_is_that_of_either(tmp_path: Path) -> None:
+    """Both logits are one sum in two orders: float32 and float64 tell them apart by rounding, each otherwise."""
+    text = (
+        """
+model, rows = nn.Linear(64, 2, bias=False).eval(), torch.randn(500, 1).expand(500, 64).contiguous()
+model.weight.copy_(torch.stack([model.weight[0], model.weight[0][torch.randperm(64)]]))
+loader = [(rows, torch.zeros(500, dtype=torch.int64))]
+"""
+        + COUNTS
+    )
+    draft = order_of(tmp_path, text)
+    order = order_of_draft(draft)
+    names: dict[str, int] = {}
+    before = torch.is_grad_enabled()
+    try:
+        exec(BEGIN + text, names)
+    finally:
+        torch.set_grad_enabled(before)
+    inputs = order.inputs(1, {name: torch.from_numpy(np.asarray(a).copy()) for name, a in order.initial.items()})
+    comparison = StepComparison(order.programs.of(1))
+
+    def differs(count: int) -> bool:
+        found, *_ = comparison.differences(inputs, {}, {"score:correct": torch.tensor(count)})
+        return [each.name for each in found] == ["score:correct"]
+
+    own = names["correct"]
+    assert counted(draft)["correct"] != own, "control: float64 counts otherwise"
+    assert not differs(own)
+    assert differs(501)
+    assert differs(-1)
 
 
 @pytest.mark.parametrize(
