@@ -143,6 +143,8 @@ class Follower(Borders):
     def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: Lasting, survey: Survey) -> None:
         super().__init__(evaluates=wanted.evaluates)
         self._scores: Scores | None = None
+        self._decided: ProgramError | None = None
+        """The refusal of what was decided behind a batch, which holds where another follows."""
         self._fetched = False
         self._wanted = wanted
         self._title = title
@@ -401,7 +403,7 @@ class Follower(Borders):
         aside = WithoutValues(world, self.notes)
         stack.enter_context(
             AskedValues(
-                self._answers.decide if self.tallies is None else _refuse_to_decide,
+                self._answers.decide if self.tallies is None else self._decide_of_scores,
                 self._names,
                 known=aside.knows,
                 hold=aside.hold,
@@ -486,14 +488,31 @@ class Follower(Borders):
             self.close()
             self._wanted.hand_over(self._job(), self._sentences)
 
+    def _decide_of_scores(self, place: str, answer: Any) -> bool:
+        """Refuse a decision by what a model gives within a batch; behind the last one it is no part of the order."""
+        assert self._world is not None
+        error = ProgramError(
+            f"The script decides by what its model gives{whereabouts.in_brackets(place)}: what it counts there would "
+            "be a number of its own run, whatever the weights are.",
+            remedy=REMEDY,
+        )
+        if self.is_updated:
+            # Kept, so that no handler of the script's swallows it.
+            self._world.refusal = self._world.refusal or error
+            raise error
+        self._decided = error
+        return bool(answer)
+
     def _take_scores(self, world: World) -> None:
         """Take what an evaluation has added up in the step.
 
         Raises:
-            ProgramError: It changes what it scores.
+            ProgramError: It changes what it scores, or hangs on a decision by what a batch before it gave.
         """
         if self._scores is None:
             return
+        if self._decided is not None:
+            raise self._decided
         assert self.models is not None
         changed = next((name for name in world.step.written if name in self.models.tensors), None)
         if changed is not None:
@@ -643,14 +662,6 @@ class Follower(Borders):
             rounded="" if self._scores is None else self._scores.rounded,
             checkpoint_every=self._wanted.checkpoint_every or (10 if self.tallies is None else len(taken.made)),
         )
-
-
-def _refuse_to_decide(place: str, _answer: Any) -> bool:
-    raise ProgramError(
-        f"The script decides by what its model gives{whereabouts.in_brackets(place)}: what it counts there would be a "
-        "number of its own run, whatever the weights are.",
-        remedy=REMEDY,
-    )
 
 
 def _check_gradients(optimizer: Optimizer, world: World) -> None:

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from counterfoil.program import whereabouts
 from counterfoil.program.asked.numbers import is_asked
+from counterfoil_core.base.errors import ProgramError
 
 _ADDING = frozenset({"add_", "index_add_", "index_put_", "scatter_add_"})
 """Methods of tensors that add in place."""
@@ -84,6 +85,12 @@ class Tallies:
             yield key, path, value
         elif f"{key[1]}[]" in added and isinstance(value, (list, tuple, dict)) and len(value) <= _MOST_HELD:
             items = value.items() if isinstance(value, dict) else enumerate(value)
+            if isinstance(value, dict) and any(map(is_asked, value)):
+                raise ProgramError(
+                    f"The script looks up in {path!r} by what its model gives: what it counts there would be a number "
+                    "of its own run.",
+                    remedy="Count with a tensor: counts.index_add_(0, answers, torch.ones_like(answers)).",
+                )
             for part, item in list(items):
                 if _is_number(item):
                     yield (self._identity(value), str(part)), f"{path}.{part}", item

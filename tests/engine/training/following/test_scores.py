@@ -94,6 +94,7 @@ def test_torch_counts_as_is_said_here() -> None:
         (COUNTS + "    seen = locals().get('seen', 0)\n    seen += len(y)\n", {"correct": RIGHT, "seen": 20}),
         (COUNTS.replace("+= ", "+= int(").replace(".item()", ")"), {"correct": RIGHT}),
         ("model(rows[:1])\n" + COUNTS, {"correct": RIGHT}),
+        (COUNTS + "if correct > 10:\n    print('good')\n", {"correct": RIGHT}),
         (COUNTS + "correct = correct / len(rows)\nprint(f'{correct:.2f}')\n", {"correct": RIGHT}),
     ],
 )  # fmt: skip
@@ -133,6 +134,13 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
         (COUNTS.replace("correct = 0", "correct = 0; model.train()"), r"changes '1\.\w+' of the model that it scores"),
         ("n = 0\nfor x, y in loader:\n    for a, b in zip(model(x).argmax(1), y):\n        n += 1 if a == b else 0\n",
          r"decides by what its model gives \(\S+train.py, line 15\)"),
+        (COUNTS + "    try:\n        correct += 1 if model(x)[0, 0] > 0 else 0\n    except Exception:\n        pass\n",
+         r"decides by what its model gives \(\S+train.py, line 17\)"),
+        (COUNTS.replace("for x", "for _ in loader:\n    if correct > 3:\n        break\nfor x")
+         .replace("= 0", "= 0\nfor x, y in loader:\n    correct += (model(x) > 0).sum().item()"),
+         r"decides by what its model gives \(\S+train.py, line 17\)"),
+        ("n = {}\nfor x, y in loader:\n    for a in model(x).argmax(1).tolist():\n        n.setdefault(a, 0)\n"
+         "        n[a] += 1\n", "looks up in 'n' by what its model gives"),
         (COUNTS.replace(".argmax(1) == y).sum().item()", ".argmax(1).numpy() == y.numpy()).sum()"),
          "was computed by other means than torch's"),
         (COUNTS.replace("correct = 0", "correct = torch.zeros((), dtype=torch.int32)").replace(".item()", ""),
