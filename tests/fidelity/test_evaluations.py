@@ -98,9 +98,13 @@ def test_counts_with_a_meaning_give_metrics(tmp_path: Path, capsys: pytest.Captu
         assert f"perplexity {score.metrics['perplexity']:.3f}\n" in printed
         with BundleReader.open(tmp_path / "score.cfoil") as reader:
             order = load_order(reader)
-        with pytest.raises(ProgramError, match="In step 1 'correct' is no whole number in the script"):
+        with pytest.raises(ProgramError, match="'correct' is a whole number in the order, and none in the script"):
             compare_script(order, script, (), None, lambda _: None)
-        script.write_text(script.read_text().replace("nll += ", "nll += 1.0 + "))
+        text = script.read_text()
+        script.write_text(text.replace("== target) & mask", "== target) | mask"))
+        with pytest.raises(ProgramError, match="In step 1 the script adds 55 to 'right', and the order another"):
+            compare_script(order, script, (), None, lambda _: None, counts)
+        script.write_text(text.replace("nll += ", "nll += 1.0 + "))
         with pytest.raises(ProgramError, match=r"with the loss 167\.686, and the script adds 168\.686"):
             compare_script(order, script, (), None, lambda _: None, counts)
 

@@ -241,12 +241,15 @@ class Oracle:
     def _count_differs(
         self, number: int, first: Difference, before: Mapping[str, Tensor], after: Mapping[str, Tensor]
     ) -> ProgramError:
-        name = first.name
-        if not name.startswith(SCORE):
-            return _differs(f"In step {number} the script changes {name!r}, which it scores")
+        if not first.name.startswith(SCORE):
+            return _differs(f"In step {number} the script changes {first.name!r}, which it scores")
+        name = self._key(first.name, after) or first.name
         plain = name.removeprefix(SCORE)
         if name not in after:
-            return _differs(f"In step {number} {plain!r} is no whole number in the script, and one in the order")
+            return _differs(
+                f"In step {number} {plain!r} is a whole number in the order, and none in the script",
+                "Say what the script calls the counts of the order: --counts counted=total,nats=loss_sum.",
+            )
         if bool((after[name] < before.get(name, 0)).any()):
             return _differs(
                 f"In step {number} the script begins to count {plain!r} anew, and an order has one sum of each count",
