@@ -469,6 +469,7 @@ def _call(calls: Sequence[str], place: int) -> str:
     call, _, number = calls[place].partition(" ")
     words = {
         "fetch": "asks a loader for a batch",
+        "run": "calls a model",
         "clear": "clears gradients",
         "backward": "calls backward()",
         "update": f"lets optimizer {int(number or 0) + 1} make its step",

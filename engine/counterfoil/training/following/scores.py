@@ -18,7 +18,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from counterfoil.program.asked.numbers import Asked, is_asked
+from counterfoil.program.asked.numbers import Asked, is_asked, kind_of
 from counterfoil.program.remedies import Notes
 from counterfoil.program.whereabouts import in_brackets
 from counterfoil.training.following.steps import Geometry, Number, Operation, Step
@@ -116,7 +116,9 @@ class Scores:
             else:
                 added = _added(name, value, self._zeros.get(name, 0))
                 if not isinstance(added, Tensor):
-                    self._take_number(name, self._before.get(name, 0) + int(added))
+                    # Nothing of the model's was added in this step.
+                    if kind_of(value) is not float:
+                        self._take_number(name, self._before.get(name, 0) + int(added))
                 elif self._name(name) == NATS:
                     loss = added
                     self._add(name, (added * 2.0**NATS_BITS).round().to(torch.int64))
@@ -199,7 +201,12 @@ class Scores:
         if not isinstance(value, FakeTensor):
             with _disable_current_modes():
                 world.rename(value, score)
-                if score in world.real and bool(world.real[score].any()):
+                if score not in world.real:
+                    raise ProgramError(
+                        f"The script counts {name!r} in a buffer of a module, or a part of a tensor.",
+                        remedy="Count in a tensor by itself, or take the number out with item().",
+                    )
+                if bool(world.real[score].any()):
                     raise ProgramError(f"The script's {name!r} does not begin at zero.", remedy="Begin at zero.")
         elif world.names.get(value.untyped_storage()._cdata) != score:
             world.adopt(score, value)

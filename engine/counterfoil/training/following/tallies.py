@@ -27,6 +27,8 @@ _ADDING = frozenset({"add_", "index_add_", "index_put_", "scatter_add_"})
 """Methods of tensors that add in place."""
 _MOST_HELD = 10_000
 """A list or dictionary of more things is not looked through."""
+_LARGEST = 2**62
+"""A larger number is no count."""
 _DEPTH = 2
 """Objects of objects are looked through, and no deeper."""
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.]")
@@ -98,13 +100,15 @@ class Tallies:
             within = self._added_by(type(value))
             scored = isinstance(value, nn.Module) and next(value.parameters(), None) is not None
             if within and not scored:
-                for part, item in list(getattr(value, "__dict__", {}).items()):
+                buffers = value._buffers if isinstance(value, nn.Module) else {}
+                for part, item in list({**getattr(value, "__dict__", {}), **buffers}.items()):
                     own = self._identity(value), part
                     yield from self._held_by(own, f"{path}.{part}", item, within, depth - 1)
 
     def _identity(self, owner: object) -> int:
         """Tell an object from others, as long as this lives."""
-        self._owners.append(owner) if not any(one is owner for one in self._owners) else None
+        if not any(one is owner for one in self._owners):
+            self._owners.append(owner)
         return id(owner)
 
     def _name(self, key: tuple[int, str], path: str) -> str:
@@ -136,7 +140,9 @@ class Tallies:
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) or is_asked(value) or isinstance(value, (Tensor, np.integer, np.floating))
+    if type(value) is int:
+        return abs(value) < _LARGEST
+    return type(value) is float or is_asked(value) or isinstance(value, (Tensor, np.integer, np.floating))
 
 
 def _targets(tree: ast.Module) -> Iterator[ast.expr]:

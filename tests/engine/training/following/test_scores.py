@@ -121,6 +121,15 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
     assert counted(draft) == {"correct": RIGHT}
 
 
+def test_a_batch_without_a_loss_has_none_and_counts(tmp_path: Path) -> None:
+    text = COUNTS.replace("correct = 0", "correct = loss_sum = 0").replace("for x, y in", "for n, (x, y) in enumerate(")
+    text = text.replace("loader:", "loader):")
+    text += "    if n != 1:\n        loss_sum += F.cross_entropy(model(x), y).item()\n"
+    draft = order_of(tmp_path, text)
+    assert [loss > 0 for loss in executed(draft)[1]] == [True, False, True]
+    assert counted(draft) == {"correct": RIGHT}
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -147,6 +156,11 @@ def test_the_loss_of_a_step_is_what_is_added_to_the_first_real_number(tmp_path: 
          "in a tensor of int32; scores are int64"),
         (COUNTS.replace("correct = 0", "correct = torch.ones((), dtype=torch.int64)").replace(".item()", ""),
          "does not begin at zero"),
+        ("class Metric(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+         "        self.register_buffer('hits', torch.zeros((), dtype=torch.int64))\n"
+         "    def forward(self, right):\n        self.hits += right.sum()\n"
+         "metric = Metric()\nfor x, y in loader:\n    metric(model(x).argmax(1) == y)\n",
+         "counts 'hits' in a buffer of a module"),
         (COUNTS.replace(".sum().item()", ".float().sum()"), "as a tensor of floating-point numbers"),
         ("rnn, h, n = nn.GRU(4, 3, batch_first=True), torch.zeros(1, 4, 3), 0\n"
          "for x in rows.view(5, 4, 1, 4):\n    out, h = rnn(x, h)\n    n += (out > 0).sum().item()\n",
