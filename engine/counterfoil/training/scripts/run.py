@@ -46,7 +46,7 @@ Around = Callable[[Callable[[], None]], ScriptOrder | None]
 must go on."""
 _REMEDY = (
     "Say in the script what its loop does, with counterfoil.loop, or return its parts as a counterfoil.CustomJob "
-    "(docs/for-trainers.md)."
+    "(docs/for-trainers.md). What scores a model is ordered by 'counterfoil order evaluate --script'."
 )
 
 _MODES = (torch._C.DispatchKey.Python, torch._C.DispatchKey.PythonTLSSnapshot)
