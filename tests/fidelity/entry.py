@@ -24,6 +24,19 @@ def ordered(script: Path) -> OrderDraft:
     return product.order_of_script(script, (), Wanted(Precision())).draft
 
 
+def scored(script: Path, **counts: str) -> ScriptOrder:
+    """Return the order of what a script counts, as ``counterfoil order evaluate --script`` makes it.
+
+    Args:
+        script: The script.
+        counts: What it calls counts, by what the order calls them.
+
+    Raises:
+        CounterfoilError: It is refused.
+    """
+    return product.order_of_script(script, (), Wanted(Precision(), takeovers=False, evaluates=True, counts=counts))
+
+
 @contextmanager
 def uncompared() -> Iterator[None]:
     """Within, an order is not compared with its script; for controls alone, the product has no such switch.

@@ -34,9 +34,9 @@ def write_script(folder: Path, text: str) -> Path:
     return path
 
 
-def followed(script: Path, *arguments: str, steps: int | None = None) -> ScriptOrder:
-    """Return the order of what a script's own loop trains, which was not seen to train: ``--compare 0``."""
-    wanted = Wanted(max_steps=steps)
+def followed(script: Path, *arguments: str, steps: int | None = None, wanted: Wanted | None = None) -> ScriptOrder:
+    """Return the order of what a script's own loop does, which was not seen to do it: ``--compare 0``."""
+    wanted = wanted or Wanted(max_steps=steps)
     return run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
 
 

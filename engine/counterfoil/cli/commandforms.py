@@ -37,7 +37,13 @@ SCRIPT, OWN = "script", "own"
 REST = "arguments"
 """What stands behind ``--``: a script's own arguments."""
 _OWN_CODE = {SCRIPT: "script", OWN: "source"}
-_NOT_FOR = {SCRIPT: ("source", "shares", "second_look"), OWN: ("script", "max_steps", "compare", "answer", "network")}
+_EVALUATION = "evaluate"
+_NOT_FOR = {
+    SCRIPT: ("source", "shares", "second_look"),
+    OWN: ("script", "max_steps", "compare", "answer", "network"),
+    # The form is of a folder and data, which a script would take the place of.
+    _EVALUATION: ("script", "compare", "counts"),
+}
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,7 @@ def order_forms() -> tuple[CommandForm, ...]:
     """Return what can be ordered: the recipes in the order of ``counterfoil order --help``, then own code."""
     group = load_command(PLACES["order"])
     recipes = [
-        CommandForm(str(each.name), _about(each.callback), _with_target(_options(each.callback)))
+        CommandForm(str(each.name), _about(each.callback), _with_target(_of_recipe(str(each.name), each.callback)))
         for each in group.registered_commands
         if each.callback is not None
     ]
@@ -171,6 +177,12 @@ def _about(command: Callable[..., Any]) -> str:
 def _options(command: Callable[..., Any]) -> tuple[CommandOption, ...]:
     parameters = inspect.signature(command, eval_str=True).parameters.items()
     return tuple(_option(name, parameter) for name, parameter in parameters if _info(parameter) is not None)
+
+
+def _of_recipe(name: str, recipe: Callable[..., Any]) -> tuple[CommandOption, ...]:
+    options = [each for each in _options(recipe) if each.name not in _NOT_FOR.get(name, ())]
+    needed = ("folder", "data") if name == _EVALUATION else ()
+    return tuple(replace(each, required=each.required or each.name in needed) for each in options)
 
 
 def _with_target(options: Sequence[CommandOption]) -> tuple[CommandOption, ...]:

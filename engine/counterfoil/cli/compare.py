@@ -11,7 +11,7 @@ import typer
 from counterfoil.base.descendants import ended_afterwards
 from counterfoil.cli import terminal
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import ForceOption
+from counterfoil.cli.options import COUNTS, CountsOption, ForceOption, named
 from counterfoil.cli.places import OPENS_KEY, READS
 from counterfoil.cli.scripts import script_stages, write_compared
 from counterfoil.cli.targets import check_writable
@@ -36,6 +36,7 @@ def compare(
         OPENS_KEY,
         typer.Option(help="The client's or an auditor's private key, which signs that they agree.", show_default=False),
     ] = None,
+    counts: CountsOption = None,
     force: ForceOption = False,
 ) -> None:
     """Client or auditor: hold an order against the script that it came from, step by step, and sign what agrees.
@@ -57,5 +58,5 @@ def compare(
         loaded = load_order(stack.enter_context(BundleReader.open(order)))
         loaded = with_data_file(loaded, data, stack, None)
         with script_stages(terminal.console()) as (tell, _), ended_afterwards():
-            made = compare_script(loaded, script[0], script[1:], steps, tell)
+            made = compare_script(loaded, script[0], script[1:], steps, tell, named(counts, COUNTS))
         write_compared(made, loaded.manifest, order, signer, force)

@@ -35,6 +35,16 @@ RunPlace = Annotated[
 RunArgument = Annotated[Path, READS, typer.Argument(help="The trainer's run, a .cfoil file.", show_default=False)]
 VerdictArgument = Annotated[Path, READS_VERDICT, typer.Argument(help="The verdict, a .json file.", show_default=False)]
 OutOption = Annotated[Path, WRITES, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
+CountsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What the script of an evaluation calls counts that have a meaning: counted=total,correct=hits, and "
+        "nats=loss_sum of the number that adds up losses, of which perplexity follows.",
+        metavar="NAMES",
+        show_default=False,
+    ),
+]
+COUNTS = "--counts is written counted=total,correct=hits."
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for scripts.")]
 DataOption = Annotated[
@@ -207,3 +217,11 @@ def numbered_files(given: Sequence[Path] | None, option: str) -> dict[int, Path]
             raise typer.BadParameter(f"{option} is given twice for share {int(number)}.")
         found[int(number)] = Path(name)
     return found
+
+
+def named(text: str | None, remedy: str) -> dict[str, str]:
+    """Read ``text=content,label=category``; raises a usage error that says how it is written."""
+    pairs = [part.strip().partition("=") for part in (text or "").split(",") if part.strip()]
+    if any(not (name and value) for name, _, value in pairs):
+        raise typer.BadParameter(remedy)
+    return {name: value for name, _, value in pairs}

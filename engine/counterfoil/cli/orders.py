@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -18,7 +18,7 @@ from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
 from counterfoil.cli.groups import Defaults
 from counterfoil.cli.keys import open_key
-from counterfoil.cli.options import KeyOption, OutOption
+from counterfoil.cli.options import COUNTS, CountsOption, KeyOption, OutOption, named
 from counterfoil.cli.order_options import (
     DEFAULT_PROFILE,
     AnyOrder,
@@ -39,12 +39,17 @@ from counterfoil_core.base.inputs import read_input
 from counterfoil_core.base.precision import PROFILES
 
 if TYPE_CHECKING:
+    from counterfoil.program.recompute import Segments
     from counterfoil.training.datasets import ImageSet
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
+    from counterfoil.training.scripts.handover import Wanted
 
 DEFAULT_SEQUENCE = 64
 """Length of a training sequence for a public size of GPT-2, whose context is much longer."""
+_COLUMNS = "--columns is written text=content, or prompt=question,completion=answer."
+_EVALUATED = 8
+"""Rows of a step of an evaluation."""
 MAX_TEXT_BYTES = 4 * 2**30
 """A text to learn from is held in memory."""
 
@@ -238,10 +243,6 @@ def order(
             "divided. Return a counterfoil.CustomJob with shares from a function, and name that with --from."
         )
     check_writable(out, every.force)
-    if script is not None:
-        from counterfoil.signing.comparedsteps import comparison_path
-
-        check_writable(comparison_path(out), every.force)
     segments = every.segments
     _ = every.stop_rule
     signer = every.signer
@@ -251,22 +252,28 @@ def order(
         from counterfoil.training.scripts.handover import Wanted
 
         wanted = Wanted(profile, max_steps, answers=parse_answers(answer or ()), compare=compare, network=network)
-        made = order_script(script, context.obj, wanted, segments)
-        draft, look = made.draft, None
-    else:
-        assert source is not None
-        from counterfoil.training.jobnames import load_job
+        _write_script(script, context.obj, wanted, segments, out, every)
+        return
+    assert source is not None
+    from counterfoil.training.jobnames import load_job
 
-        job = load_job(source)
-        made = None
-        draft = draft_order(job if shares is None else job.divided(shares), profile, segments)
-        look = look_again(draft, source, profile, segments, shares) if second_look else None
-    draft = every.shaped(draft)
-    if made is None:
-        write_order(draft, out, trial=every.trial, signer=signer, look=look)
-    else:
-        beside = partial(write_compared, made.compared, draft.manifest, out, signer, every.force)
-        write_order(draft, out, trial=every.trial, signer=signer, notes=made.notes, beside=beside)
+    job = load_job(source)
+    draft = draft_order(job if shares is None else job.divided(shares), profile, segments)
+    look = look_again(draft, source, profile, segments, shares) if second_look else None
+    write_order(every.shaped(draft), out, trial=every.trial, signer=signer, look=look)
+
+
+def _write_script(
+    script: Path, arguments: Sequence[str], wanted: Wanted, segments: Segments | None, out: Path, every: AnyOrder
+) -> None:
+    """Order what a script does, and write the order, with what was compared beside it."""
+    from counterfoil.signing.comparedsteps import comparison_path
+
+    check_writable(comparison_path(out), every.force)
+    made = order_script(script, arguments, wanted, segments)
+    draft = every.shaped(made.draft)
+    beside = partial(write_compared, made.compared, draft.manifest, out, every.signer, every.force)
+    write_order(draft, out, trial=every.trial, signer=every.signer, notes=made.notes, beside=beside)
 
 
 @order_app.command("digits-cnn")
@@ -567,7 +574,7 @@ def order_fine_tuning(
         warmup=warmup,
         weight_decay=weight_decay,
         clip_norm=clip_norm,
-        columns=_columns(columns),
+        columns=named(columns, _COLUMNS),
         **options.settings,
     )
     options.write(_prepared(folder, data, settings))
@@ -575,17 +582,39 @@ def order_fine_tuning(
 
 @order_app.command("evaluate")
 def order_evaluation(
+    context: typer.Context,
     *,
     folder: Annotated[
-        Path,
+        Path | None,
         READS_FOLDER,
         typer.Argument(
             metavar="MODEL_FOLDER",
             help="A local folder as for 'order hf'. Nothing is downloaded, and no code of it is run.",
             show_default=False,
         ),
-    ],
-    data: Annotated[Path, READS, typer.Option(help="What to score it on, as for 'order hf'.", show_default=False)],
+    ] = None,
+    data: Annotated[
+        Path | None, READS, typer.Option(help="What to score it on, as for 'order hf'.", show_default=False)
+    ] = None,
+    script: Annotated[
+        Path | None,
+        READS,
+        typer.Option(
+            help="Order what an evaluation script of yours counts, in the place of a folder and data; its arguments "
+            "stand behind --. It runs here three times, in private copies of this folder (docs/evaluations.md).",
+            show_default=False,
+        ),
+    ] = None,
+    compare: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Hold so many steps of the order against the script, with --script; 0 compares nothing, and the order "
+            "says so wherever it is shown.",
+            show_default="all, or as many as it makes in two minutes",
+        ),
+    ] = None,
+    counts: CountsOption = None,
     weights: Annotated[
         Path | None,
         READS,
@@ -598,7 +627,7 @@ def order_evaluation(
         Task | None,
         typer.Option(help="What the model is for.", show_default="by the model and the data"),
     ] = None,
-    batch_size: BatchOption = 8,
+    batch_size: BatchOption = _EVALUATED,
     length: LengthOption = None,
     pack: Annotated[
         bool, typer.Option("--pack", help="Join texts to full rows, in the place of a padded row for each.")
@@ -621,21 +650,46 @@ def order_evaluation(
     out: OutOption,
     every: AnyOrder,
 ) -> None:
-    """Order what a Hugging Face model scores on data: right answers and loss, as exact sums over the rows.
+    """Order what a model scores on data: right answers and loss of a Hugging Face model, or what a script counts.
 
     The order is trained, replayed and judged as any other; nothing learns. 'counterfoil facts' and the verdict
-    state the score. A model of your own is scored with 'order --from' and a function that returns a
+    state the score. A model of your own is scored with a script, or with 'order --from' and a function that returns a
     counterfoil.Evaluation.
 
     Example: counterfoil order evaluate model-folder --data test.jsonl --weights run.cfoil --out score.cfoil
+
+    Example: counterfoil order evaluate --script test.py --out score.cfoil -- --weights model.pt
     """
     check_writable(out, every.force)
+    of_folder = (folder, data, weights, task, length, columns)
+    if script is None and (folder is None or data is None):
+        raise typer.BadParameter("Name a folder with a model, and --data; or give --script FILE.")
+    if script is None and (compare is not None or counts is not None):
+        raise typer.BadParameter("--compare and --counts are for --script.")
+    if script is not None and (any(each is not None for each in of_folder) or pack or batch_size != _EVALUATED):
+        raise typer.BadParameter("With --script the script says what is scored, and on which data, in which batches.")
     if every.segments is not None or every.stop_rule is not None:
         raise typer.BadParameter(
             "An evaluation has no backward pass, and reads every row: --recompute-activations and "
             "--stop-early-patience are for trainings."
         )
     _ = every.signer
+    if script is not None:
+        from counterfoil.training.scripts.handover import Wanted
+
+        profile = PROFILES[precision.value]
+        wanted = Wanted(
+            profile,
+            takeovers=False,
+            compare=compare,
+            evaluates=True,
+            counts=named(counts, COUNTS),
+            checkpoint_every=checkpoint_every,
+        )
+        _write_script(script, context.obj, wanted, None, out, every)
+        return
+    assert folder is not None
+    assert data is not None
     from counterfoil.training import huggingface
 
     settings = huggingface.FineTuning(
@@ -643,7 +697,7 @@ def order_evaluation(
         batch_size=batch_size,
         length=length,
         pack=pack,
-        columns=_columns(columns),
+        columns=named(columns, _COLUMNS),
         precision=PROFILES[precision.value],
         checkpoint_every=checkpoint_every or 0,
     )
@@ -664,14 +718,6 @@ def _weights_file(weights: Path | None) -> Iterator[Path | None]:
         for _ in export_weights(weights, folder):
             pass
         yield Path(folder) / FILE
-
-
-def _columns(text: str | None) -> dict[str, str]:
-    """Read ``text=content,label=category``."""
-    pairs = [part.strip().partition("=") for part in (text or "").split(",") if part.strip()]
-    if any(not (name and value) for name, _, value in pairs):
-        raise typer.BadParameter("--columns is written text=content, or prompt=question,completion=answer.")
-    return {name: value for name, _, value in pairs}
 
 
 def _prepared(

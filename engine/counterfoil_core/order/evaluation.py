@@ -20,6 +20,9 @@ from counterfoil_core.values.runfacts import MAX_SCORES, Score, ScoreCount
 SCORE = "score:"
 """What the names of scores begin with. Tensors of a module have no colon, and slots have a parameter's name behind."""
 
+NATS = f"{SCORE}nats"
+"""The score that is a sum of losses, in units of 2^-20."""
+
 
 def score_names(programs: Iterable[Program]) -> tuple[str, ...]:
     """Return the state tensors that are the scores of an evaluation, sorted; none where the steps change others.

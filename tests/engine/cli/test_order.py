@@ -12,10 +12,12 @@ import typer.main
 from counterfoil.cli import main
 from counterfoil.cli.orders import order_app
 from counterfoil.signing.privatekeys import generate_key
+from counterfoil.training.orderfile import load_order
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.base.stoprule import StopRule
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import OrderManifest
+from counterfoil_core.order.evaluation import score_names
 
 
 def order(path: Path) -> OrderManifest:
@@ -373,3 +375,52 @@ def test_rows_as_leaves(tmp_path, capsys):
     assert not outside.exists()
     assert main(["order", "--row-leaves", *again[1:]]) == 4
     assert "Options of 'logistic' stand behind it" in " ".join(capsys.readouterr().err.split())
+
+
+_EVALUATION = """
+import sys
+import torch
+
+rows, correct, total = int(sys.argv[1]), 0, 0
+torch.manual_seed(0)
+model, x, y = torch.nn.Linear(4, 3).eval(), torch.randn(rows, 4), torch.randint(0, 3, (rows,))
+with torch.no_grad():
+    for start in range(0, rows, 8):
+        correct += (model(x[start:start + 8]).argmax(1) == y[start:start + 8]).sum().item()
+        total += len(y[start:start + 8])
+"""
+
+
+def test_an_evaluation_script_is_ordered_with_its_arguments(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("test.py").write_text(_EVALUATION)
+    command = ["order", "evaluate", "--script", "test.py", "--out", "score.cfoil", "--precision", "exact-20"]
+    settings = ["--compare", "0", "--no-trial", "--counts", "counted=total", "--checkpoint-every", "2", "--", "20"]
+    assert main([*command, *settings]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Ordered 3 steps of: test" in said
+    assert "Not compared with the script." in said
+    with BundleReader.open(Path("score.cfoil")) as reader:
+        loaded = load_order(reader)
+    assert set(score_names(loaded.programs.all)) == {"score:correct", "score:counted"}
+    assert loaded.manifest.checkpoint_every == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--script", "test.py", "--data", "rows.jsonl"], "With --script the script says what is scored"),
+        (["--script", "test.py", "--batch-size", "4"], "With --script the script says what is scored"),
+        (["--script", "test.py", "--counts", "counted"], "--counts is written counted=total,correct=hits"),
+        (["--data", "rows.jsonl"], "Name a folder with a model, and --data; or give --script FILE"),
+        (["folder", "--data", "rows.jsonl", "--compare", "3"], "--compare and --counts are for --script"),
+    ],
+)
+def test_an_evaluation_is_of_a_script_or_of_a_folder(tmp_path, monkeypatch, capsys, options, sentence):
+    monkeypatch.chdir(tmp_path)
+    Path("test.py").write_text(_EVALUATION)
+    Path("rows.jsonl").write_text("{}\n")
+    Path("folder").mkdir()
+    assert main(["order", "evaluate", *options, "--out", "score.cfoil"]) == 4
+    assert sentence in " ".join(capsys.readouterr().err.split())
+    assert not Path("score.cfoil").exists()

@@ -74,15 +74,16 @@ def score_said(score: Score) -> Sentence:
     A number of digits is shown; the counts are exact, and stand in what is signed.
     """
     metrics, correct, counted = score.metrics, score.count("correct"), score.count("counted")
-    parts = []
+    parts, told = [], {"counted", "correct"} if "accuracy" in metrics else set[str]()
     if "accuracy" in metrics:
         parts.append(say("{0:,} of {1:,} right ({2:.2f} %)", correct, counted, float(100 * metrics["accuracy"])))
     if "macro_f1" in metrics:
         parts.append(say("macro F1 {0:.4f}", float(metrics["macro_f1"])))
     if "perplexity" in metrics:
         parts.append(say("perplexity {0:.6g}", float(metrics["perplexity"])))
+        told |= {"counted", "nats"}
     for one in score.counts:
-        if not one.shape and one.name not in ("correct", "counted", "nats"):
+        if not one.shape and one.name not in told:
             parts.append(say("{0} {1:,}", one.name, score.count(one.name) or 0))
     return joined(*(parts or [say("{0:,} counts", sum(len(one.values) for one in score.counts))]), between=", ")
 

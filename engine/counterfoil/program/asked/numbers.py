@@ -90,6 +90,10 @@ class Asked:
         """What makes a tensor of the same value; None where there is none, or it is one of another run of the step."""
         return self._tensor if self.asker is not None and self.asker is current.get() else None
 
+    def count_from(self, zero: float) -> None:
+        """Be zero where it comes back from here on: what it stood for was added up elsewhere."""
+        self._tensor = lambda: zero  # type: ignore[assignment]
+
     def made(self, kind: Kind, tensor: Callable[[], Tensor] | None = None, answer: Any = None) -> Asked:
         """Return what was computed from this one."""
         return Asked(kind, self.place, tensor, answer)

@@ -24,7 +24,7 @@ import numpy as np
 from torch import Tensor
 
 from counterfoil.program.asked.arrays import AskedArray
-from counterfoil.program.asked.numbers import Asked, Kind, apply_answers, is_asked
+from counterfoil.program.asked.numbers import Asked, Kind, apply_answers, is_asked, kind_of
 
 _NONSENSE = itertools.count(-(10**18))
 _TRUTHS = frozenset({"isnan", "isinf", "isfinite", "isclose"})
@@ -77,12 +77,20 @@ def _asked_of(value: Any, kind: Kind) -> Asked | None:
     if isinstance(value, AskedArray) and value.size == 1:
         value = value.item()
     if is_asked(value):
-        made: Asked = value.made(kind, value.tensor if kind is builtins.float else None, apply_answers(kind, value))
+        made: Asked = value.made(kind, _converted(value, kind), apply_answers(kind, value))
         return made
     if isinstance(value, Tensor) and value.numel() == 1:
         found = value.item()
         return _asked_of(found, kind)
     return None
+
+
+def _converted(value: Asked, kind: Kind) -> Callable[[], Tensor] | None:
+    """What makes a tensor of a converted number; None where it is cut off."""
+    tensor = value.tensor
+    if tensor is None or kind is builtins.float:
+        return tensor
+    return None if kind_of(value) is builtins.float else lambda: tensor() + 0
 
 
 def _in_math(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

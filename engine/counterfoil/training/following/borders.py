@@ -30,6 +30,7 @@ from counterfoil.program import whereabouts
 from counterfoil.program.asked.arrays import AskedArray
 from counterfoil.program.asked.numbers import is_asked
 from counterfoil.training.following.models import Models, find_models, number_modules
+from counterfoil.training.following.tallies import Tallies
 from counterfoil.training.scripts.patches import Patch, Patches, patch_modules
 
 _CURVES = tuple(
@@ -122,10 +123,18 @@ class Borders(ABC):
         calls: What it called in the step that it is in, as texts: what two runs of a script have in common.
         models: The models that it trains; None before the first step.
         is_updated: Whether the step that it is in has changed a parameter: an optimizer's own step, or, where there is
-            no optimizer, whoever writes to a parameter behind a backward pass.
+            no optimizer, whoever writes to a parameter behind a backward pass. Of an evaluation, whether it has called
+            a model.
+        tallies: What an evaluation adds up; None of a training.
+
+    Args:
+        evaluates: Whether the script scores models and trains none: a step is a batch for which it calls them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, evaluates: bool = False) -> None:
+        self.tallies = Tallies() if evaluates else None
+        self._scored: list[nn.Module] = []
+        self._within: set[int] = set()
         self.made_optimizers: list[Optimizer] = []
         self.calls: list[str] = []
         self.models: Models | None = None
@@ -150,7 +159,7 @@ class Borders(ABC):
 
     def made(self, optimizer: Optimizer) -> None:
         """Remember an optimizer."""
-        if not self.is_here:
+        if not self.is_here or self.tallies is not None:
             return
         self.made_optimizers.append(optimizer)
         if self.models is not None:
@@ -206,12 +215,12 @@ class Borders(ABC):
             return
         if self.models is not None and self.is_updated and not self._going_back:
             self.next_step()
-        self._from_loader = bool(self.made_optimizers)
+        self._from_loader = bool(self.made_optimizers) or self.tallies is not None
         self.calls.append("fetch")
 
     def clears(self, owner: Optimizer | nn.Module) -> None:
         """Begin with the first step, or with the next where there is no loader."""
-        if not self.is_here:
+        if not self.is_here or self.tallies is not None:
             return
         if self.models is None and (isinstance(owner, Optimizer) or not self.made_optimizers):
             self.start(owner)
@@ -221,6 +230,9 @@ class Borders(ABC):
 
     def runs(self, module: nn.Module) -> None:
         """Begin with the first step where what is trained is called, or with the next where there is no loader."""
+        if self.tallies is not None:
+            self._runs_scored(module)
+            return
         if not self.is_here or not torch.is_grad_enabled():
             return
         models = self.models
@@ -230,6 +242,26 @@ class Borders(ABC):
                 self.start(None)
         elif id(module) in models.roots:
             self._next_without_loader()
+
+    def _runs_scored(self, module: nn.Module) -> None:
+        """Begin with the first step of an evaluation where a model is called, or with the next without a loader."""
+        assert self.tallies is not None
+        is_known = any(module is scored for scored in self._scored)
+        if not self.is_here or (
+            not is_known and (id(module) in self._within or not any(True for _ in module.parameters()))
+        ):
+            return
+        if module is next(iter(self._scored), None):
+            self._next_without_loader()
+        self.tallies.look()
+        if not is_known:
+            self._scored.append(module)
+            self._within.update(map(id, module.modules()))
+            self._take_in(list(module.parameters()))
+        if self.models is None:
+            self.start(None)
+        self.is_updated = True
+        self.calls.append("run")
 
     def start(self, owner: Optimizer | nn.Module | None) -> None:
         """Begin with the first step, where something is trained.
@@ -249,11 +281,14 @@ class Borders(ABC):
         Args:
             optimizer: It was made after the first step began, or was given one more group of parameters.
         """
+        self._take_in([parameter for group in optimizer.param_groups for parameter in group["params"]])
+
+    def _take_in(self, given: Sequence[Tensor]) -> None:
+        """Take in parameters, unless no step has begun or they are known."""
         if self.models is None:
             return
-        trained = {id(tensor) for tensor in self.models.tensors.values()}
-        given = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-        if any(id(parameter) not in trained for parameter in given):
+        known = {id(tensor) for tensor in self.models.tensors.values()}
+        if any(id(parameter) not in known for parameter in given):
             self.models = self.models.grown(find_models(self._trained(None), whereabouts.client_frame()))
             self.grow()
 
@@ -263,6 +298,8 @@ class Borders(ABC):
         return any(p is tensor for made in self.made_optimizers for group in made.param_groups for p in group["params"])
 
     def _trained(self, owner: Optimizer | nn.Module | None) -> list[Tensor]:
+        if self._scored:
+            return [parameter for module in self._scored for parameter in module.parameters()]
         if not self.made_optimizers and isinstance(owner, nn.Module):
             return [parameter for parameter in owner.parameters() if parameter.requires_grad]
         return [p for made in self.made_optimizers for group in made.param_groups for p in group["params"]]
@@ -450,6 +487,12 @@ def _replacements(patches: Patches, watcher: Watcher) -> None:
         watcher.compiles()
         return (lambda function: function) if model is None else model
 
+    def entered(self: Any) -> None:
+        # In inference mode views know nothing of each other, and what is noted would have no order.
+        self._inference_mode_context = torch.no_grad() if self.mode else nullcontext()
+        self._inference_mode_context.__enter__()
+
+    patches.put(torch.inference_mode, "__enter__", entered)
     patches.put(torch, "compile", compiled)
     patches.put(nn.Module, "compile", lambda self, *args, **kwargs: watcher.compiles())
     patches.put(DistributedDataParallel, "__init__", wrapped)

@@ -18,22 +18,26 @@ from counterfoil.program.lowering import lower
 from counterfoil.program.recompute import Segments
 from counterfoil.program.remedies import NoFormError
 from counterfoil.program.statetensors import DTYPE_NAMES, tensor_type
+from counterfoil.program.update.rule import NothingTrained
 from counterfoil.training.capture import unite_turns
 from counterfoil.training.custom import ClientJob
 from counterfoil.training.following.layout import Layout, Made, Plan, plan_of
 from counterfoil.training.following.optimizers import FollowedOptimizer
+from counterfoil.training.following.scores import REMEDY
 from counterfoil.training.following.scriptsteps import TakenSteps, Variant
 from counterfoil.training.following.steps import Geometry, Number, Operation, Tape, Update
 from counterfoil.training.forms import pattern_of
 from counterfoil.training.order import OrderDraft, assemble_order
 from counterfoil.training.stages import Preparing
 from counterfoil_core.base.cancel import CancelToken
-from counterfoil_core.base.errors import ProgramError
-from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, exact_profile
+from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision, exact_profile
 from counterfoil_core.base.turns import ALONE, Turns
 from counterfoil_core.operators.node import TensorType
+from counterfoil_core.order.evaluation import SCORE, score_names
 from counterfoil_core.program.graph import Input, Program
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
+from counterfoil_core.values.runfacts import MAX_SCORES
 
 # The program of a step that was followed: what it did, done once more while it is traced.
 
@@ -296,6 +300,8 @@ class _Again:
             state[name].copy_(value)
 
 
+_COUNTING = 24
+"""Bits of float32, in which a step counts up to 2^24."""
 RECIPE = "script"
 
 
@@ -311,6 +317,8 @@ class Followed(ClientJob):
     unsaved: tuple[str, ...]  #: Likewise.
     seed: int = 0  #: Seed of the draws.
     checkpoint_every: int = 10  #: The state is stored every so many steps.
+    evaluates: bool = False  #: Whether the steps score a model, and train none.
+    rounded: str = ""  #: The name of a count that is a number of floating point; empty where there is none.
 
     def drafting(
         self,
@@ -345,7 +353,9 @@ class Followed(ClientJob):
         draft = assemble_order(
             title=self.title,
             recipe=RECIPE,
-            optimizer="; ".join(own.describe() for own in self.optimizers),
+            optimizer=NothingTrained().describe()
+            if self.evaluates
+            else "; ".join(own.describe() for own in self.optimizers),
             programs=Turns(made.programs, self._pattern(len(plans))),
             scalar_names=names,
             scalars=scalars,
@@ -359,6 +369,14 @@ class Followed(ClientJob):
             checkpoint_every=self.checkpoint_every,
             rates={own.prefix.rstrip("."): [rates[0] for rates in own.rates] for own in self.optimizers},
         )
+        if self.evaluates:
+            _check_scores(draft)
+        if self.rounded and isinstance(precision, Precision) and precision.significand_bits < _COUNTING:
+            raise ProgramError(
+                f"The script counts {self.rounded!r} in floating point, of which the order's profile keeps "
+                f"{precision.significand_bits} bits.",
+                remedy="Leave float() out of the count, (answers == labels).sum().item(), or choose another profile.",
+            )
         return (yield from draft.recomputing_in_stages(recompute_activations, cancel))
 
     @property
@@ -400,6 +418,26 @@ class Followed(ClientJob):
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         return names, np.array([[row.get(name, 0.0) for name in names] for row in rows], np.float64).reshape(
             len(rows), len(names)
+        )
+
+
+def _check_scores(draft: OrderDraft) -> None:
+    """Raise ProgramError where the steps change something else than counts, or count nothing."""
+    names = score_names(draft.programs.all)
+    changed = sorted({name for program in draft.programs.all for name in program.updates})
+    if not changed:
+        raise ProgramError("The script adds up nothing of what its model gives.", remedy=REMEDY)
+    if not names:
+        other = next(name for name in changed if not name.startswith(SCORE))
+        raise ProgramError(
+            f"A step of the script reads what a step before it computed ({other}): what it scores hangs on more than "
+            "its own rows.",
+            remedy="Score each batch by itself, for instance from a hidden state of zeros.",
+        )
+    if sum(draft.initial[name].size for name in names) > MAX_SCORES:
+        raise DataError(
+            f"The counts have more than {MAX_SCORES:,} numbers, which no statement has room for.",
+            remedy="Count fewer, for instance of each class and not of each pair.",
         )
 
 

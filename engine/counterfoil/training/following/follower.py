@@ -36,8 +36,10 @@ from counterfoil.training.following.borders import Borders, watch
 from counterfoil.training.following.calls import KEPT
 from counterfoil.training.following.draft import Followed
 from counterfoil.training.following.optimizers import FollowedOptimizer, entries_of
+from counterfoil.training.following.oracle import LOSS, sources_of_counts
 from counterfoil.training.following.plainreport import Generators
 from counterfoil.training.following.plainrun import set_generators, slot_key
+from counterfoil.training.following.scores import REMEDY, Scores
 from counterfoil.training.following.scriptsteps import HELD, Lasting, TakenSteps
 from counterfoil.training.following.shelf import Shelf, tensors_in
 from counterfoil.training.following.steps import Geometry, Update
@@ -47,6 +49,7 @@ from counterfoil.training.scripts.handover import ScriptOrder, Wanted
 from counterfoil.training.scripts.workfolder import files_unwatched
 from counterfoil.training.stages import FOLLOWING, Preparing
 from counterfoil_core.base.errors import CounterfoilError, DataError, ProgramError
+from counterfoil_core.order.evaluation import SCORE
 
 _LABELLED = 2
 """In so many steps it is noted which line each gradient belongs to."""
@@ -138,7 +141,11 @@ class Follower(Borders):
     """
 
     def __init__(self, wanted: Wanted, title: str, names: PlainNames, lasting: Lasting, survey: Survey) -> None:
-        super().__init__()
+        super().__init__(evaluates=wanted.evaluates)
+        self._scores: Scores | None = None
+        self._decided: ProgramError | None = None
+        """The refusal of what was decided behind a batch, which holds where another follows."""
+        self._fetched = False
         self._wanted = wanted
         self._title = title
         self.location = Location()
@@ -175,6 +182,11 @@ class Follower(Borders):
 
     def fetches(self) -> None:
         """End the step where a loader is asked for the next batch."""
+        if self.tallies is not None and self._world is None and not self._fetched:
+            # A line that calls a model within int() has looked that name up before the model is called.
+            self._fetched = True
+            self._learn_usual()
+            self._stack.enter_context(self._names.replaced())
         if not self._handing:
             super().fetches()
 
@@ -193,6 +205,7 @@ class Follower(Borders):
         world = self._world
         if world is None or self._handing:
             return
+        self._check_trains()
         self.calls.append("backward")
         for loss in losses:
             if world.is_noted(loss):
@@ -202,6 +215,7 @@ class Follower(Borders):
 
     def updates(self, optimizer: Optimizer, closure: Callable[[], Any] | None, step: Callable[[], Any]) -> Any:
         """Note an optimizer's step."""
+        self._check_trains()
         if closure is not None and self._world is None:
             self.start(optimizer)
         world = self._world
@@ -234,6 +248,16 @@ class Follower(Borders):
         self._adopt_slots(own, world)
         world.step.note_update()
         return result
+
+    def _check_trains(self) -> None:
+        """Raise ProgramError where a script that should score a model trains one."""
+        if self.tallies is not None:
+            raise ProgramError(
+                f"The script trains{whereabouts.in_brackets(whereabouts.client_line())}, and an evaluation changes no "
+                "weight.",
+                remedy="Order the training by 'counterfoil order --script', and score its weights by a script that "
+                "loads them.",
+            )
 
     def _note_update(self, own: FollowedOptimizer, rates: tuple[float, ...], world: World) -> None:
         with _disable_current_modes(), torch._C.DisableTorchFunction():
@@ -358,11 +382,7 @@ class Follower(Borders):
         """Begin to follow."""
         models = self.models
         assert models is not None
-        frame = whereabouts.client_frame()
-        while frame is not None and frame.f_globals.get("__name__") != "__main__":
-            frame = frame.f_back
-        if frame is not None:
-            self._names.learn_usual(frame)
+        self._learn_usual()
         for name in models.trained:
             check_model(models.modules[name], lambda own: names_in_order([own])[own])
         for name, tensor in models.tensors.items():
@@ -383,7 +403,7 @@ class Follower(Borders):
         aside = WithoutValues(world, self.notes)
         stack.enter_context(
             AskedValues(
-                self._answers.decide,
+                self._answers.decide if self.tallies is None else self._decide_of_scores,
                 self._names,
                 known=aside.knows,
                 hold=aside.hold,
@@ -396,7 +416,16 @@ class Follower(Borders):
         stack.enter_context(world)
         self._wanted.followed = True
         self._world = world
+        if self.tallies is not None:
+            self._scores = Scores(world, self.tallies, self.notes, self._wanted.counts)
         self._settle_generators(0)
+
+    def _learn_usual(self) -> None:
+        frame = whereabouts.client_frame()
+        while frame is not None and frame.f_globals.get("__name__") != "__main__":
+            frame = frame.f_back
+        if frame is not None:
+            self._names.learn_usual(frame)
 
     def grow(self) -> None:
         """Take in what was made since the first step began."""
@@ -444,6 +473,7 @@ class Follower(Borders):
         with torch._C.DisableTorchFunction():
             self._adopt_loaded_slots(world)
             self._hold_what_lasts(world)
+            self._take_scores(world)
             taken.take(world.step, world.births, self._kept, self.calls)
         self._kinds.append(tuple(self._groups))
         self._groups = []
@@ -457,6 +487,40 @@ class Follower(Borders):
             taken.end(self._kept)
             self.close()
             self._wanted.hand_over(self._job(), self._sentences)
+
+    def _decide_of_scores(self, place: str, answer: Any) -> bool:
+        """Refuse a decision by what a model gives within a batch; behind the last one it is no part of the order."""
+        assert self._world is not None
+        error = ProgramError(
+            f"The script decides by what its model gives{whereabouts.in_brackets(place)}: what it counts there would "
+            "be a number of its own run, whatever the weights are.",
+            remedy=REMEDY,
+        )
+        if self.is_updated:
+            # Kept, so that no handler of the script's swallows it.
+            self._world.refusal = self._world.refusal or error
+            raise error
+        self._decided = error
+        return bool(answer)
+
+    def _take_scores(self, world: World) -> None:
+        """Take what an evaluation has added up in the step.
+
+        Raises:
+            ProgramError: It changes what it scores, or hangs on a decision by what a batch before it gave.
+        """
+        if self._scores is None:
+            return
+        if self._decided is not None:
+            raise self._decided
+        assert self.models is not None
+        changed = next((name for name in world.step.written if name in self.models.tensors), None)
+        if changed is not None:
+            raise ProgramError(
+                f"The script changes {changed!r} of the model that it scores, in step {len(self._taken) + 1}.",
+                remedy="Call model.eval() before it is scored.",
+            )
+        self._scores.take()
 
     def _hold_what_lasts(self, world: World) -> None:
         """Take what the step has made, and a step behind the next one reads, as state from its end on."""
@@ -483,6 +547,8 @@ class Follower(Borders):
         """Names of the state whose new value counts: of modules, and of optimizers."""
         assert self.models is not None
         assert self._world is not None
+        if self.tallies is not None:
+            return frozenset(name for name in self._world.real if name.startswith(SCORE))
         present = self.models.present()
         sizes = {tensor.numel() for tensor in present.values() if self._trains(tensor)} - {1}
         # A tensor of no module that is as large as a parameter is an average or the like; others are logs, mostly.
@@ -524,6 +590,7 @@ class Follower(Borders):
         if self.is_updated:
             self._adopt_loaded_slots(world)
             self._hold_what_lasts(world)
+            self._take_scores(world)
             try:
                 self._taken.take(world.step, world.births, self._kept, self.calls)
             except ProgramError:
@@ -531,6 +598,9 @@ class Follower(Borders):
                     raise
                 # What the script does behind its last update is looked at where it is compared.
                 self._taken.take(world.step.until_update(), world.births, self._kept, self.calls)
+            self._taken.end(self._kept)
+        elif self.tallies is not None:
+            # What is done with the scores is no part of them.
             self._taken.end(self._kept)
         else:
             self._taken.end(self._kept, world.step, world.births)
@@ -546,7 +616,8 @@ class Follower(Borders):
     def close(self) -> None:
         """Let torch compute as ever."""
         self._handing = True
-        self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), dict(self._slots)
+        loss = {} if self._scores is None else {LOSS: self._scores.loss} | sources_of_counts(self._wanted.counts)
+        self._wanted.calls, self._wanted.sources = tuple(self._taken.calls), self._slots | loss
         self._wanted.kinds = (*self._kinds, tuple(self._groups))
         has_all = self.has_all_steps
         try:
@@ -566,6 +637,8 @@ class Follower(Borders):
         world, models, taken = self._world, self.models, self._taken
         assert world is not None
         assert models is not None
+        if self._scores is not None:
+            self._scores.check()
         used = {name for variant in taken.variants.values() for name in (*variant.tape.read, *variant.tape.written)}
         tied: dict[str, str] = {}
         unsaved: list[str] = []
@@ -585,6 +658,9 @@ class Follower(Borders):
             tied,
             tuple(sorted(unsaved)),
             seed=self._seed,
+            evaluates=self.tallies is not None,
+            rounded="" if self._scores is None else self._scores.rounded,
+            checkpoint_every=self._wanted.checkpoint_every or (10 if self.tallies is None else len(taken.made)),
         )
 
 

@@ -27,13 +27,17 @@ from counterfoil.training.order import OrderDraft
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.evaluation import NATS, SCORE, score_names
 from counterfoil_core.order.executable import LoadedOrder
+from counterfoil_core.values.runfacts import NATS_BITS
 
 _REMEDY = (
     "An order must do what the script does, so none was made. Order the steps before with --max-steps, or write that "
     "part in another way: docs/for-trainers.md#what-is-refused-and-what-to-do."
 )
 _SHOWN = 3
+LOSS = "loss:"
+"""Among the names of tensors, that of the number to which an evaluation adds its losses."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,8 @@ class Oracle:
         self._carried = dict(self._initial)
         self._unset: set[str] = set()
         self._updated = frozenset(name for program in order.programs.all for name in program.updates)
+        self.evaluates = bool(score_names(order.programs.all))
+        """Whether the order is one of an evaluation, which ends with its last batch."""
 
     # What is known before anything is executed.
 
@@ -168,7 +174,7 @@ class Oracle:
             if number == 0:
                 self._check_first(after)
             elif number in wanted:
-                if number == last and self._survey.is_whole:
+                if number == last and self._survey.is_whole and not self.evaluates:
                     # What follows the last step may be a part of it.
                     held_back = (number, before, after, border)
                     self._draws = process.draws(border)
@@ -227,17 +233,49 @@ class Oracle:
     ) -> None:
         differences, losses = self._differences(number, before, after, draws)
         if differences:
+            if self.evaluates:
+                raise self._count_differs(number, differences[0], before, after)
             raise self._step_differs(number, differences, losses[0], border)
         self._check_loss(number, losses, border)
 
+    def _count_differs(
+        self, number: int, first: Difference, before: Mapping[str, Tensor], after: Mapping[str, Tensor]
+    ) -> ProgramError:
+        if not first.name.startswith(SCORE):
+            return _differs(f"In step {number} the script changes {first.name!r}, which it scores")
+        name = self._key(first.name, after) or first.name
+        plain = name.removeprefix(SCORE)
+        if name not in after:
+            return _differs(
+                f"In step {number} {plain!r} is a whole number in the order, and none in the script",
+                "Say what the script calls the counts of the order: --counts counted=total,nats=loss_sum.",
+            )
+        if bool((after[name] < before.get(name, 0)).any()):
+            return _differs(
+                f"In step {number} the script begins to count {plain!r} anew, and an order has one sum of each count",
+                "Order one evaluation at a time.",
+            )
+        own = ", ".join(map(str, (after[name] - before.get(name, 0)).reshape(-1)[:_SHOWN].tolist()))
+        return _differs(
+            f"In step {number} the script adds {own} to {plain!r}, and the order another number",
+            "Begin each count at zero, and add to it what tensors of torch give: "
+            "correct += (answers == labels).sum().item().",
+        )
+
     def _check_loss(self, number: int, losses: tuple[float, float], border: Border) -> None:
         """Compare the loss of a step that was followed; what a library's loop goes back through it weighs by itself."""
-        own = math.fsum(border.losses)
-        if self._calls is not None and border.losses and not losses_agree(own, *losses):
+        own = self._loss_of(border)
+        if (self._calls is not None or self.evaluates) and own is not None and not losses_agree(own, *losses):
+            does = "adds" if self.evaluates else "goes back through"
             raise _differs(
-                f"Step {number} would be ordered with the loss {losses[0]:.6g}, and the script goes back through "
-                f"{own:.6g}"
+                f"Step {number} would be ordered with the loss {losses[0]:.6g}, and the script {does} {own:.6g}"
             )
+
+    def _loss_of(self, border: Border) -> float | None:
+        """The script's own loss of a step; None where it has none."""
+        if self.evaluates:
+            return dict(border.sums).get(self._sources.get(LOSS, ""))
+        return math.fsum(border.losses) if border.losses else None
 
     def _differences(
         self,
@@ -270,6 +308,11 @@ class Oracle:
             raise _differs(f"In step {number} {error}") from error
         inputs = self._order.inputs(number, state)
         differences, result, single = comparison.differences(inputs, numbers, mine)
+        if self.evaluates:
+            # A count that the script does not hold as one; a sum of losses is compared as the loss is.
+            nats = {NATS} if self._sources.get(LOSS) and _sums_up(result.loss, state, result.state) else set[str]()
+            lost = self._updated - mine.keys() - nats
+            differences += [Difference(name, math.inf, 0.0, 0.0, "") for name in sorted(lost)]
         foreign = [
             name.removeprefix(OF_MODULE)
             for name in after
@@ -383,7 +426,7 @@ class Oracle:
         """Return what the plain run calls a tensor of the order's state."""
         if name in self._sources:
             return self._sources[name]
-        if name.startswith(KEPT):
+        if name.startswith((KEPT, SCORE)):
             return name
         slot, colon, parameter = name.partition(":")
         if not colon:
@@ -401,6 +444,21 @@ class Oracle:
         return ""
 
 
+def sources_of_counts(counts: Mapping[str, str]) -> dict[str, str]:
+    """Return what the plain run calls scores, by their names in an order.
+
+    Args:
+        counts: What the script calls them, by what the order does; the number that adds up losses is no count there.
+    """
+    found = {f"{SCORE}{ours}": f"{SCORE}{theirs}" for ours, theirs in counts.items()}
+    return found | {NATS: "", LOSS: found[NATS].removeprefix(SCORE)} if NATS in found else found
+
+
+def _sums_up(loss: float, before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> bool:
+    """Whether a step adds its loss to the sum of losses, to a unit."""
+    return NATS in after and abs(int(after[NATS] - before[NATS]) - round(loss * 2**NATS_BITS)) <= 1
+
+
 def _without_rates(settings: str) -> str:
     return ",".join(part for part in settings.split(",") if "lr" not in part)
 
@@ -411,6 +469,7 @@ def _call(calls: Sequence[str], place: int) -> str:
     call, _, number = calls[place].partition(" ")
     words = {
         "fetch": "asks a loader for a batch",
+        "run": "calls a model",
         "clear": "clears gradients",
         "backward": "calls backward()",
         "update": f"lets optimizer {int(number or 0) + 1} make its step",

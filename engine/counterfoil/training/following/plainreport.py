@@ -24,6 +24,7 @@ class Request:
     generators: Generators = field(default_factory=dict)  #: Where they begin; empty for wherever they are.
     other_hashes: bool = False  #: Whether texts have other hashes than elsewhere.
     network: bool = True  #: Whether there is one.
+    evaluates: bool = False  #: Whether the script scores a model, and trains none.
     held: tuple[str, ...] = ()  #: Names of modules that are not trained, and are state from the beginning.
 
 
@@ -52,6 +53,8 @@ class Border:
     number: int  #: Of the step, from 1; 0 for what was before the first.
     seconds: float = 0.0  #: How long the step took.
     calls: tuple[str, ...] = ()  #: What it called, as texts.
+    #: What an evaluation added to each of its floating-point numbers, by name.
+    sums: tuple[tuple[str, float], ...] = ()
     updates: tuple[Update, ...] = ()  #: The calls of optimizers.
     losses: tuple[float, ...] = ()  #: What ``backward`` was called on.
     #: What Python asked of tensors that were made of the state: file and line, and the answer.

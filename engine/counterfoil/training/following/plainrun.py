@@ -57,6 +57,7 @@ from counterfoil.training.scripts.mainmodule import run_as_main
 from counterfoil.training.scripts.patches import Patches, patch_modules
 from counterfoil.training.scripts.workfolder import FileUse, WorkFolder, files_unwatched, files_watched
 from counterfoil_core.base.errors import CancelledError
+from counterfoil_core.order.evaluation import SCORE
 
 MODULE = PLAIN_RUN.module
 PRINTED = "printed"
@@ -120,7 +121,8 @@ class PlainRun(Borders):
         states: Path,
         files: FileUse,
     ) -> None:
-        super().__init__()
+        super().__init__(evaluates=request.evaluates)
+        self._sums: dict[str, float] = {}
         self._request = request
         self._dump = frozenset(request.dump or ())
         self._say = say
@@ -265,9 +267,11 @@ class PlainRun(Borders):
             # One pass for both: what the models hold comes first in the state.
             models = [tensor for key, tensor in state.items() if key.startswith(OF_MODULE)]
             hashed = _hashed(blake2b(digest_size=16), models)
+            before, self._sums = self._sums, self._sums_now()
             return Border(
                 self._steps,
                 calls=tuple(self.calls),
+                sums=tuple((name, now - before.get(name, 0.0)) for name, now in self._sums.items()),
                 updates=tuple(self._updates),
                 losses=tuple(self._losses),
                 answers=tuple(
@@ -306,7 +310,20 @@ class PlainRun(Borders):
                 if id(parameter) in names:
                     found[slot_key(number, names[id(parameter)], key)] = value
         found |= {f"{KEPT}{number}": tensor for number, tensor in enumerate(self._taint.kept, start=1)}
-        return found
+        with _disable_current_modes():
+            return found | {f"{SCORE}{name}": score for name, score in self._scores_now()}
+
+    def _scores_now(self) -> Iterator[tuple[str, Tensor]]:
+        """What an evaluation has counted so far, by name: int64 whatever it was counted in."""
+        for name, value in ({} if self.tallies is None else self.tallies.held()).items():
+            if not isinstance(value, Tensor):
+                value = torch.tensor(value)
+            if not value.is_floating_point() or bool((value == value.round()).all()):
+                yield name, value.detach().to(torch.int64)
+
+    def _sums_now(self) -> dict[str, float]:
+        held = {} if self.tallies is None else self.tallies.held()
+        return {name: float(value) for name, value in held.items() if isinstance(value, float)}
 
     def _write(self, name: str, tensors: Mapping[str, Tensor]) -> Listed:
         """Write tensors down, and return what they are."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from counterfoil.program import whereabouts
 from counterfoil.training.following.follower import follow
-from counterfoil.training.following.oracle import Oracle, order_of_draft, steps_to_compare
+from counterfoil.training.following.oracle import Oracle, order_of_draft, sources_of_counts, steps_to_compare
 from counterfoil.training.following.plainprocess import OFFLINE, plain_process
 from counterfoil.training.following.plainreport import Request
 from counterfoil.training.following.survey import Survey, survey_of
@@ -27,6 +27,7 @@ from counterfoil.training.scripts.workfolder import FileUse, files_watched, work
 from counterfoil.training.stages import COMPARING, RUNNING, Preparing
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError, ProgramError
+from counterfoil_core.order.evaluation import score_names
 from counterfoil_core.order.executable import LoadedOrder
 
 SECONDS = 120.0
@@ -89,6 +90,7 @@ def _surveyed(path: Path, arguments: Sequence[str], wanted: Wanted) -> Survey:
         min(most, default=None),
         SECONDS if wanted.compare is None else None,
         network=wanted.network,
+        evaluates=wanted.evaluates,
     )
 
     def tell(steps: int) -> None:
@@ -164,6 +166,7 @@ def compare_script(
     arguments: Sequence[str],
     steps: int | None,
     tell: Callable[[Preparing], None],
+    counts: Mapping[str, str] | None = None,
 ) -> Compared:
     """Compare an order that was written with its script, in all steps or in the first ones.
 
@@ -173,6 +176,7 @@ def compare_script(
         arguments: Its arguments.
         steps: Most steps that are compared; None for all.
         tell: Is told how far it is.
+        counts: What an evaluation calls counts, by what the order calls them.
 
     Raises:
         DataError: The script fails, or does what cannot be ordered.
@@ -183,9 +187,9 @@ def compare_script(
         raise DataError(f"There is no script {path}.", remedy="Name it behind --: compare job.cfoil -- train.py.")
     most = order.manifest.steps if steps is None else min(steps, order.manifest.steps)
     # The order may hold fewer steps than the script makes: it was told to end there.
-    wanted = Wanted(max_steps=most, compare=most, tell=tell)
+    wanted = Wanted(max_steps=most, compare=most, tell=tell, evaluates=bool(score_names(order.programs.all)))
     survey = _surveyed(path, arguments, wanted)
-    return _agreement(order, path, arguments, survey, tell, None, {}, ())
+    return _agreement(order, path, arguments, survey, tell, None, sources_of_counts(counts or {}), ())
 
 
 def _agreement(
@@ -215,6 +219,7 @@ def _agreement(
         generators=survey.generators,
         other_hashes=True,
         network=False,
+        evaluates=oracle.evaluates,
         held=tuple(sorted(survey.averages)),
     )
     with (

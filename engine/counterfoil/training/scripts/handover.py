@@ -86,6 +86,12 @@ class Wanted:
     compare: int | None = field(default=None, kw_only=True)
     #: Whether the script may use one when it runs by itself the first time.
     network: bool = field(default=True, kw_only=True)
+    #: Whether the script scores a model, and trains none.
+    evaluates: bool = field(default=False, kw_only=True)
+    #: What an evaluation calls counts, by what the order calls them.
+    counts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    #: The state is stored every so many steps; None for the usual.
+    checkpoint_every: int | None = field(default=None, kw_only=True)
     #: Whether the script's own loop is followed, and none was taken over.
     followed: bool = field(default=False, init=False)
     #: Whether a library's loop was taken over, and its training begun to be drafted.

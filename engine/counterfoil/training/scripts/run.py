@@ -46,7 +46,7 @@ Around = Callable[[Callable[[], None]], ScriptOrder | None]
 must go on."""
 _REMEDY = (
     "Say in the script what its loop does, with counterfoil.loop, or return its parts as a counterfoil.CustomJob "
-    "(docs/for-trainers.md)."
+    "(docs/for-trainers.md). What scores a model is ordered by 'counterfoil order evaluate --script'."
 )
 
 _MODES = (torch._C.DispatchKey.Python, torch._C.DispatchKey.PythonTLSSnapshot)
@@ -113,6 +113,11 @@ def run_script(
                     detail=traceback.format_exc(),
                 ) from error
     made = made or wanted.found
+    if made is None and wanted.evaluates:
+        raise DataError(
+            f"{path.name} ended, and called no model.",
+            remedy="Call a torch.nn.Module with parameters for each batch, in the script's own process.",
+        )
     if made is None:
         raise DataError(f"{path.name} ended, and no training began that can be ordered.", remedy=_REMEDY)
     return made
