@@ -8676,6 +8676,10 @@ Lauf zu finden</translation>
             <translation>Geben Sie den Lauf an, den der Trainer dafür gemacht hat.</translation>
         </message>
         <message>
+            <source>Give the weights that 'counterfoil export' writes of it, or the order of an evaluation.</source>
+            <translation>Geben Sie die Gewichte an, die „counterfoil export“ davon schreibt, oder den Auftrag einer Auswertung.</translation>
+        </message>
+        <message>
             <source>Give the whole run to the one who is to judge it.</source>
             <translation>Geben Sie den ganzen Lauf dem, der ihn beurteilen soll.</translation>
         </message>
@@ -15538,6 +15542,10 @@ Lauf zu finden</translation>
         <message>
             <source>{0} holds no public key that Counterfoil takes. {1}</source>
             <translation>{0} enthält keinen öffentlichen Schlüssel, den Counterfoil annimmt. {1}</translation>
+        </message>
+        <message>
+            <source>{0} holds no weights to compare: its steps train, and only an evaluation's leave them alone.</source>
+            <translation>{0} enthält keine Gewichte zum Vergleichen: Ihre Schritte trainieren, und nur die einer Auswertung lassen sie, wie sie sind.</translation>
         </message>
         <message>
             <source>{0} holds nothing to replay.</source>
