@@ -40,12 +40,14 @@ BUDGETS = {
     "_multiply": 255, "_convolve": 255, "_fill": 64,
     "_run_chain": 128, "_sum_whole": 128, "_sure": 96, "_top": 64, "_measure": 128,
     "_largest_gate": 96, "_largest_of_products": 64, "_layer_norm": 128, "_layer_norm_gradient": 128,
-    "_layer_norm_columns": 128, "_norm_sizes": 128, "_gradient_sizes": 128,
+    "_layer_norm_columns": 128, "_batch_norm": 128, "_batch_norm_gradient": 128, "_norm_sizes": 128,
+    "_gradient_sizes": 128,
 }  # fmt: skip
 """Registers of a thread that a kernel may take, by its name; none may spill."""
 OF_TENSOR_CORES = frozenset({"_multiply", "_convolve"})
 """Kernels that are launched on devices of NVIDIA from sm_80 on alone, each with its carrier."""
-OF_QUOTIENTS = frozenset({"_sure", "_layer_norm", "_layer_norm_gradient", "_norm_sizes", "_gradient_sizes"})
+OF_NORMS = ("_layer_norm", "_layer_norm_gradient", "_batch_norm", "_batch_norm_gradient")
+OF_QUOTIENTS = frozenset({"_sure", "_norm_sizes", "_gradient_sizes", *OF_NORMS})
 """Kernels with quotients or roots of float64 numbers."""
 _BEGIN, _END = "<!-- python -m tests.ptx -->\n", "<!-- end -->\n"
 

@@ -163,7 +163,14 @@ def _measures() -> None:
 
 def _norms() -> None:
     from counterfoil_core.kernels.cuda.measures import largest_gate, largest_of_products
-    from counterfoil_core.kernels.cuda.norms import gradient_sizes, layer_norm, layer_norm_backward, norm_sizes
+    from counterfoil_core.kernels.cuda.norms import (
+        batch_norm,
+        batch_norm_backward,
+        gradient_sizes,
+        layer_norm,
+        layer_norm_backward,
+        norm_sizes,
+    )
 
     for count in _COUNTS[:-1]:
         for dtype in (torch.float64, torch.float32):
@@ -182,6 +189,17 @@ def _norms() -> None:
             norm_sizes(x, lengths, group, weight)
             gradient_sizes(x, x, lengths, group, group, weight)
         gradient_sizes(x, x, lengths, group, group, by_terms=True)
+    for shape, lengths in (
+        ((64, 32, 8, 8), (1, 64, 32, 64)), ((5, 3, 7), (1, 5, 3, 7)), ((128, 300), (1, 128, 300, 1)),
+        ((1, 2, 4096), (2, 1, 1, 4096)),
+    ):  # fmt: skip
+        x, channel = _absent(*shape, dtype=torch.float64), _absent(shape[1], dtype=torch.float64)
+        for weight in (None, channel):
+            given = {"input": x, "weight": weight, "bias": weight, "eps": 1e-5, "momentum": 0.1}
+            batch_norm(given if weight is None else given | {"running_mean": channel, "running_var": channel}, lengths)
+            gradient = {"grad_out": x, "save_mean": channel, "save_invstd": channel, "output_mask": [True] * 3}
+            batch_norm_backward(given | gradient, lengths)
+        batch_norm_backward(given | gradient | {"output_mask": [False, True, True]}, lengths)
 
 
 def _chains() -> None:

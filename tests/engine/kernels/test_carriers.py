@@ -89,9 +89,7 @@ def test_a_convolution_has_the_bits_of_the_cpu(device: str) -> None:
     assert same_bits(found.cpu(), weight_gradient(g, x, weight.shape[2:], geometry, 20))
 
 
-def test_known_answers_are_asked_of_the_carrier(
-    device: str, carrier: Carrier, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_known_answers_are_asked_of_the_carrier(device: str, carrier: Carrier, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, length in (("_ROWS", 5), ("_INNER", 70), ("_COLUMNS", 3)):
         monkeypatch.setattr(forms, name, length)
     monkeypatch.setattr(forms, "_BITS_OF_KERNELS", {FORM: (20,)})

@@ -29,8 +29,8 @@ _ODD_BYTES = 127 + 127 * 256
 """Its digits are bytes with odd products, whose sums lose a unit where a carrier holds fewer bits than it should."""
 _OPPOSITE = -(1 << _BITS) + 256, 1 << (_BITS - 1)
 _AS_MANY = 516
-"""So many squares of that are as much as the product of these two, which has other places: what is left is so small that
-a unit shows."""
+"""So many squares of that are as much as the product of these two, which has other places: of what is left a unit
+shows."""
 
 
 def sound_forms(device: str) -> frozenset[Form]:
