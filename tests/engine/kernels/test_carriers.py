@@ -66,7 +66,8 @@ def test_the_longest_sums_of_the_largest_digits(device: str, carrier: Carrier, b
     """Digits of 127 have odd products, and a unit is lost where a sum that float32 does not hold is rounded."""
     summed = SUMMED[Carrier.BFLOAT16, digit_count(bits)]
     largest = 127 + 63 * 256 if bits == 14 else 127 + 127 * 256 + 63 * 256**2
-    smallest = -(128 + 128 * 256 + (63 * 256**2 if bits == 22 else 0)) // (1 if bits == 22 else 2)
+    smallest = -(128 + 63 * 256) if bits == 14 else -(128 + 128 * 256 + 63 * 256**2)
+    assert -smallest < 2**bits, "a larger one would have all integers halved"
     rows = torch.tensor([[float(2**bits - 1)], [float(largest)], [float(-largest)], [float(smallest)]])
     a = rows.expand(4, 2 * summed + 1).contiguous()
     # What shares the exponent of the largest integers is as it is written.
