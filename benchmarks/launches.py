@@ -67,6 +67,8 @@ MOVED: Mapping[str, _Moved] = {
     "_layer_norm": (("x", "weight", "bias"), ("out", "means", "rstds")),
     "_layer_norm_gradient": (("g", "x", "means", "rstds", "weight"), ("to_input",)),
     "_layer_norm_columns": (("g", "x", "means", "rstds"), ("to_weight", "to_bias")),
+    "_batch_norm": (("x", "weight", "bias"), ("out", "means", "rstds", "new_mean", "new_variance")),
+    "_batch_norm_gradient": (("g", "x", "means", "rstds"), ("to_input", "to_weight", "to_bias")),
     "_norm_sizes": (("x", "rstds"), ("tops",)),
     "_gradient_sizes": (("g", "x", "means", "rstds"), ("tops",)),
     "_largest_gate": (("g", "x"), ("top",)),

@@ -185,7 +185,7 @@ def count(workload: Workload, profile: str) -> Values:
 
 def device_seconds(card: Gpu, profile: str, counted: Values) -> float:
     """Return how long a card takes for what was counted of a step."""
-    rate = {ORDINARY: card.bfloat16}.get(profile, card.int8 if is_exact(PROFILES.get(profile)) else card.float64)
+    rate = {ORDINARY: card.bfloat16}.get(profile, card.digits if is_exact(PROFILES.get(profile)) else card.float64)
     products = sum(max(moved / card.bandwidth, operations / rate) for moved, operations in counted["products"])
     return float((products + counted["others"] / card.bandwidth) / EFFICIENCY)
 

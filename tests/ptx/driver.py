@@ -37,7 +37,7 @@ _LANES = 1 << 15
 """Threads that go in step; blocks beyond come after."""
 _COMPILED = re.compile(r"triton\.language(\.|$)|counterfoil_core\.kernels\.cuda\.|(tests\.)?ptx\.")
 """Modules whose functions are compiled; others may be added."""
-_SHARED_MEMORY = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 100: 227, 120: 99}
+_SHARED_MEMORY = {75: 64, 80: 163, 86: 99, 89: 99, 90: 227, 100: 227, 103: 227, 120: 99}
 """KiB that a block may have, by the target (CUDA C++ Programming Guide, "Compute Capabilities")."""
 
 _ADDRESSED = {"_leaves": ("starts", "lengths")}
@@ -223,7 +223,7 @@ def compiled_for(sm: int, seed: int | None = None, *modules: ModuleType) -> Iter
     """Compile kernels for a device meanwhile, and launch them on the machine, with the CPU's tensors.
 
     Args:
-        sm: The compute capability, times ten: 75, 80, 86, 89, 90, 100 or 120.
+        sm: The compute capability, times ten: 75, 80, 86, 89, 90, 100, 103 or 120.
         seed: Of the order of blocks and of atomic operations; None for their numbers' order.
         modules: What has kernels, beside ``counterfoil_core.kernels.cuda`` and this package.
     """

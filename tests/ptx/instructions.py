@@ -53,14 +53,15 @@ def _binary(machine: Machine, one: Instruction, mask: Mask, function: Callable[[
     return machine.write(to, found, mask)
 
 
-@instruction("add")
+@instruction("add", "sub")
 def _add(machine: Machine, one: Instruction, mask: Mask) -> None:
-    _binary(machine, one, mask, np.add)
-
-
-@instruction("sub")
-def _sub(machine: Machine, one: Instruction, mask: Mask) -> None:
-    _binary(machine, one, mask, np.subtract)
+    if not one.type.startswith("bf16"):
+        return _binary(machine, one, mask, np.add if one.opcode == "add" else np.subtract)
+    one.only("rn")
+    to, *operands = one.operands
+    left, right = (_of_bfloat(machine, operand, one.type).astype(np.float64) for operand in operands)
+    found = _to_bfloat(_added_to_odd(left, right if one.opcode == "add" else -right))
+    return machine.write(to, found[:, 0] if found.shape[1] == 1 else unpacked(found), mask)
 
 
 def _high(left: Array, right: Array) -> Array:

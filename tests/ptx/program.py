@@ -125,6 +125,8 @@ class Program:
     """
 
     def __init__(self, text: str) -> None:
+        # Assembly of Triton's own declares its registers in a scope: they are the program's here.
+        text = re.sub(r"// begin inline asm\n\s*\{[^\n]*\n(.*?)\n\}.*?// end inline asm", r"\1", text, flags=re.S)
         text = re.sub(r"//[^\n]*", "", text)
         entry = re.search(r"\.entry\s+(\w+)\s*\((.*?)\)(.*)", text, re.S)
         if entry is None:
@@ -146,7 +148,7 @@ class Program:
         return sum(map(len, self.blocks))
 
     def _declares(self, line: str) -> bool:
-        if found := re.match(r"\.reg\s+\.(\w+)\s+(%\w+)<\d+>", line):
+        if found := re.match(r"\.reg\s+\.(\w+)\s+(%?\w+)<\d+>", line):
             kind = TYPES[found[1]]
             self._kinds[found[2]] = kind if found[1] == "pred" else UNSIGNED[kind.itemsize]
         elif line.startswith(".shared"):
@@ -203,7 +205,7 @@ class Program:
             return Address(base, int(found[2] or "0", 0))
         if text == "global_smem" or re.fullmatch(r"%(n?tid|n?ctaid)\.[xyz]|%laneid|%warpid", text):
             return Special(text)
-        if text.startswith("%"):
+        if text.startswith("%") or re.sub(r"\d+$", "", text) in self._kinds:
             return self._register(text)
         if re.match(r"0[dDfF][0-9a-fA-F]+$", text):
             return Constant(int(text[2:], 16), 8 if text[1] in "dD" else 4)

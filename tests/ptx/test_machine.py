@@ -183,6 +183,10 @@ CONTROLS = {
         "fma.rn.f32 %r7, %r4, %r5, %r6;\nst.global.b32 [%rd3], %r7;",
         [int(np.float32(2 * (1 + 2**-23) - 1).view(np.uint32))] * 64,
     ),
+    "a difference of bfloat16 numbers, ties to even": (
+        "mov.b32 %r4, 0x43C04380;\nmov.b32 %r5, 0x3FC0BF80;\nsub.rn.bf16x2 %r6, %r4, %r5;\nst.global.b32 [%rd3], %r6;",
+        [0x43BF4380] * 64,
+    ),
     "an atomic sum of integers": ("atom.global.gpu.acq_rel.add.u32 %r4, [%rd1], 1;", [64, *range(1, 64)]),
     "an atomic maximum": ("atom.global.gpu.acq_rel.max.u32 %r4, [%rd1+8], %r1;", [0, 1, 63, *range(3, 64)]),
     "a copy": (

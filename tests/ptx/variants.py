@@ -6,9 +6,11 @@ and others, beyond int32; in rows, in columns and strided.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 
 import torch
 import triton
@@ -39,6 +41,10 @@ class Variant:
     def kernel(self) -> str:
         """Its name."""
         return str(self.function.fn.__name__)
+
+    def constant(self, name: str) -> Any:
+        """Return a constant that it is compiled with, by the name of its argument."""
+        return self.source.constants[(self.function.arg_names.index(name),)]
 
     def compiled(self, target: GPUTarget) -> Any:
         """Return what Triton makes of it for a target, without what an assembler does."""
@@ -99,6 +105,7 @@ def _exact() -> None:
 
 
 def _products() -> None:
+    from counterfoil_core.kernels.carriers import Carrier
     from counterfoil_core.kernels.exact import device_products
     from counterfoil_core.kernels.exact.geometry import Geometry
     from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
@@ -111,14 +118,15 @@ def _products() -> None:
         )
 
     # Nobody looks at the flag.
-    with note_refusals(Noted()):
-        for bits in (13, 20):
+    for carrier, bits in itertools.product(Carrier, (13, 20)):
+        with note_refusals(Noted()), patch.object(device_products, "_carrier", lambda _device, found=carrier: found):
             for batch, m, k, n in (
                 (1, 1, 1, 1),
                 (1, 37, 150, 20),
                 (3, 64, 64, 96),
                 (1, 2048, 768, 768),
-                (1, 40, 2**15 + 1, 40),
+                (1, 64, 2**15 + 1, 64),
+                (1, 96, 2**15 + 32, 64),
             ):
                 # In rows, in columns, strided; and both along the axis that is added over: that takes registers.
                 rows, columns, strided = laid(batch, m, k), laid(batch, k, n), laid(batch, k, n)[2]
@@ -155,7 +163,14 @@ def _measures() -> None:
 
 def _norms() -> None:
     from counterfoil_core.kernels.cuda.measures import largest_gate, largest_of_products
-    from counterfoil_core.kernels.cuda.norms import gradient_sizes, layer_norm, layer_norm_backward, norm_sizes
+    from counterfoil_core.kernels.cuda.norms import (
+        batch_norm,
+        batch_norm_backward,
+        gradient_sizes,
+        layer_norm,
+        layer_norm_backward,
+        norm_sizes,
+    )
 
     for count in _COUNTS[:-1]:
         for dtype in (torch.float64, torch.float32):
@@ -174,6 +189,17 @@ def _norms() -> None:
             norm_sizes(x, lengths, group, weight)
             gradient_sizes(x, x, lengths, group, group, weight)
         gradient_sizes(x, x, lengths, group, group, by_terms=True)
+    for shape, lengths in (
+        ((64, 32, 8, 8), (1, 64, 32, 64)), ((5, 3, 7), (1, 5, 3, 7)), ((128, 300), (1, 128, 300, 1)),
+        ((1, 2, 4096), (2, 1, 1, 4096)),
+    ):  # fmt: skip
+        x, channel = _absent(*shape, dtype=torch.float64), _absent(shape[1], dtype=torch.float64)
+        for weight in (None, channel):
+            given = {"input": x, "weight": weight, "bias": weight, "eps": 1e-5, "momentum": 0.1}
+            batch_norm(given if weight is None else given | {"running_mean": channel, "running_var": channel}, lengths)
+            gradient = {"grad_out": x, "save_mean": channel, "save_invstd": channel, "output_mask": [True] * 3}
+            batch_norm_backward(given | gradient, lengths)
+        batch_norm_backward(given | gradient | {"output_mask": [False, True, True]}, lengths)
 
 
 def _chains() -> None:

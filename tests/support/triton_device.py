@@ -7,12 +7,29 @@ of it for the oldest device and for one with other instructions. Import this mod
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
 pytest.importorskip("triton")
 
+import triton.language as tl
+from triton.runtime.interpreter import InterpreterBuilder
+
 import ptx.driver  # noqa: F401  Before anything is interpreted: it keeps Triton's library as it is.
+
+_multiplied = InterpreterBuilder.create_dot
+
+
+def _dot(builder: InterpreterBuilder, a: Any, b: Any, *others: Any) -> Any:
+    """Multiply numbers of bfloat16 as such: the interpreter takes their bits for integers."""
+    if a.dtype.scalar == tl.bfloat16:
+        a, b = builder.cast_impl(a, tl.float32), builder.cast_impl(b, tl.float32)
+    return _multiplied(builder, a, b, *others)
+
+
+InterpreterBuilder.create_dot = _dot
 
 ON_DEVICE = torch.cuda.is_available()
 COMPILED = [] if ON_DEVICE else [pytest.mark.ptx(75, 1), pytest.mark.ptx(90, 2)]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from counterfoil_core.base.sentence import say
+from counterfoil_core.kernels.carriers import Carrier, carrier_of
 from counterfoil_core.program.limits import Estimate
 
 CUDA: Mapping[tuple[int, int], Fraction] = {
@@ -100,6 +101,11 @@ class Gpu:
         """Rate of its float64 by that of its float32, leaving out tensor cores."""
         return float64_share(self.capability)
 
+    @property
+    def digits(self) -> float:
+        """Operations a second of products of the digits of exact profiles, in what carries them there."""
+        return self.bfloat16 if carrier_of(self.capability) is Carrier.BFLOAT16 else self.int8
+
 
 # NVIDIA's data sheets of L4, A100 80GB SXM, H100 SXM, H200 SXM, HGX B200 and HGX B300 (whose int8 it cut down for the
 # sake of four-bit numbers), and its papers on the architectures Ada and RTX Blackwell.
@@ -142,7 +148,7 @@ def step_seconds(gpu: Gpu, step: Estimate, digits: int | None = None) -> float:
     if digits is None:
         return (step.flops / gpu.float64 + _ROUNDED * step.total_bytes / gpu.bandwidth) / EFFICIENCY
     # Values are float32: half as many bytes.
-    return (digits**2 * step.flops / gpu.int8 + _SWEPT * step.total_bytes / 2 / gpu.bandwidth) / EFFICIENCY
+    return (digits**2 * step.flops / gpu.digits + _SWEPT * step.total_bytes / 2 / gpu.bandwidth) / EFFICIENCY
 
 
 def float64_advice(title: str, share: Fraction | None, compute: str, step: Estimate | None = None) -> str:

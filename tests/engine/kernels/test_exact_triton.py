@@ -23,6 +23,7 @@ from counterfoil_core.arithmetic import machine
 from counterfoil_core.base.errors import MemoryShortageError, NonFiniteError, ObstacleError, ProgramError, RefusedError
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.carriers import Carrier, carrier_of
 from counterfoil_core.kernels.cuda import exact, philox as cuda_philox, products as cuda_products
 from counterfoil_core.kernels.exact import device_products, digits, elementwise, forms, philox, products, sums
 from counterfoil_core.kernels.exact.bracket import ROOM, bracketed, bracketed_by_torch
@@ -51,7 +52,8 @@ def _reached(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if not ON_DEVICE:
         there(monkeypatch)
         mark = request.node.get_closest_marker("ptx")
-        monkeypatch.setattr(device_products, "_has_integers", lambda _device: mark is None or mark.args[0] >= 80)
+        carrier = carrier_of(divmod(mark.args[0], 10)) if mark else Carrier.INT8
+        monkeypatch.setattr(device_products, "_carrier", lambda _device: carrier)
     yield
     digits.forget()
 
@@ -204,7 +206,8 @@ def test_the_largest_integers_and_digits_do_not_wrap(device: str, bits: int) -> 
     """Integers of 2^S, of the most negative digits and of the most positive, in sums as long as int32 holds."""
     digits = -(2**14) if bits <= 14 else -(2**20 + 2**15 + 2**7)
     rows = torch.tensor([2.0**bits - 1, -(2.0**bits - 1), digits / 2, -digits / 2 - 1]).view(4, 1)
-    a = rows.expand(4, cuda_products.SUMMED + 33).contiguous()
+    summed = cuda_products.SUMMED[Carrier.INT8, cuda_products.digit_count(bits)]
+    a = rows.expand(4, summed + 33).contiguous()
     expected = on_cpu(products.matmul, a, a.t(), bits, Form.FLOAT64)
     assert same_bits(products.matmul(a.to(device), a.to(device).t(), bits, FORM).cpu(), expected)
 

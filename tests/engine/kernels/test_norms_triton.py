@@ -1,4 +1,4 @@
-"""Layer norm on a CUDA device, and what scale rules ask of norms: exact on whole numbers, as near as any order else."""
+"""Norms on a CUDA device, and what scale rules ask of them: exact on whole numbers, as near as any order else."""
 
 from __future__ import annotations
 
@@ -80,6 +80,62 @@ def test_what_it_takes(device: str) -> None:
     assert not there.takes_layer_norm(given | {"normalized_shape": [3]})
     assert not there.takes_layer_norm(given | {"weight": x[0].float()})
     assert not there.takes_layer_norm(given | {"input": x.new_empty(1).expand(there.MOST_ROWS + 1, 4)})
+
+
+CHANNELS = [(4, 3, 4, 2), (64, 37), (2, 5, 512), (1, 2, 1, 1), (3, 70, 5)]
+"""Inputs of batch norm; the channels of all but the last have exact means."""
+
+
+def channels_of(x: Tensor) -> Any:
+    lengths = norms._channels_there(x)
+    assert lengths is not None
+    return lengths
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize("shape", CHANNELS)
+def test_a_batch_norm_has_the_bits_of_its_form(device: str, shape: tuple[int, ...], tracked: bool) -> None:
+    exact, channels = shape != CHANNELS[-1], shape[1]
+    x = whole(*shape) if exact else torch.randn(*shape, dtype=torch.float64)
+    weight, bias, mean, variance = (whole(channels, seed=n) for n in range(2, 6))
+    running = {"running_mean": mean, "running_var": variance.abs()} if tracked else {}
+    given = {"input": x, "weight": weight if tracked else None, "bias": bias, "momentum": 0.1, "eps": 1e-5, **running}
+    found = there.batch_norm(moved(given, device), channels_of(x.to(device)))
+    expected = on_cpu.batch_norm(given)
+    assert len(found) == len(expected) == (5 if tracked else 3)
+    for one, other in zip(found, expected, strict=True):
+        assert one.shape == other.shape
+        if exact:
+            assert torch.equal(one.cpu(), other)
+        else:
+            torch.testing.assert_close(one.cpu(), other, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("shape", CHANNELS)
+def test_gradients_of_batch_norm_have_the_bits_of_theirs(device: str, shape: tuple[int, ...], weighted: bool) -> None:
+    g, x = whole(*shape, seed=3), whole(*shape, seed=4)
+    mean, rstd = whole(shape[1], seed=5), torch.exp2(whole(shape[1], seed=6).fmod(3))
+    given = {
+        "grad_out": g, "input": x, "save_mean": mean, "save_invstd": rstd, "train": True,
+        "weight": whole(shape[1], seed=7) if weighted else None, "output_mask": [True, True, True],
+    }  # fmt: skip
+    lengths = channels_of(x.to(device))
+    expected = on_cpu.batch_norm_backward(given)
+    for one, other in zip(there.batch_norm_backward(moved(given, device), lengths), expected, strict=True):
+        assert one is not None
+        assert other is not None
+        assert torch.equal(one.cpu(), other)
+    few = there.batch_norm_backward(moved(given | {"output_mask": [False, True, False]}, device), lengths)
+    assert [one is None for one in few] == [True, False, True]
+
+
+def test_channels_are_left_to_the_form_where_the_bound_is_of_fewer_additions(device: str) -> None:
+    """Of many terms in few axes, and of a few in one."""
+    for shape, takes in (((64, 3, 8, 8), True), ((64, 3, 112, 112), False), ((1 << 15, 3), False), ((2, 3), True)):
+        x = torch.empty(1, dtype=torch.float64, device=device).expand(shape)
+        assert (norms._channels_there(x) is not None) == takes
+    assert norms._channels_there(x.float()) is None
 
 
 CUTS = [((5, 30), 0), ((300, 7), 1), ((3, 4, 6, 5), 1), ((1, 1), 0)]

@@ -38,13 +38,13 @@ class Way:
         return not self.fused
 
 
-def _int8(name: str, digits: int) -> Way:
+def _exact(name: str, digits: int) -> Way:
     """Return an exact profile's, by the digits of its integers in base 256, each of which meets each.
 
     An operand is read for its exponent, and by the kernel that cuts it in registers; that writes one float32
     (:mod:`counterfoil_core.kernels.cuda.products`). That tiles read it again is taken to be the cache's.
     """
-    return Way(name, "int8", digits**2, 8.0, 4.0, 4, EXACT)
+    return Way(name, "digits", digits**2, 8.0, 4.0, 4, EXACT)
 
 
 LOG_BITS = 0.01
@@ -57,16 +57,16 @@ WAYS: Mapping[str, Way] = {
     for way in (
         Way("bfloat16", "bfloat16", 1, 2, 2, 2, GRID, fused=True),
         Way("float64-24", "float64", 1, 8, 8, 8, GRID, rounds=_ROUNDED * 8, log_bits=LOG_BITS),
-        _int8("exact-20", 3),
-        _int8("exact-13", 2),
+        _exact("exact-20", 3),
+        _exact("exact-13", 2),
         Way("float32-bfloat16", "float32", 1, 4, 4, 4, GRID, rounds=_ROUNDED * 4, log_bits=100 * LOG_BITS),
     )
 }
-"""By profile. The three digits of exact-20 take nine int8 products, the two of exact-13 four."""
+"""By profile. The three digits of exact-20 take nine products, the two of exact-13 four."""
 
 
 def with_products(way: Way, products: int) -> Way:
-    """Return an exact way with another number of int8 products: three, say, by Karatsuba's sums of digits."""
+    """Return an exact way with another number of products of digits: three, say, by Karatsuba's sums of digits."""
     return replace(way, products=products)
 
 

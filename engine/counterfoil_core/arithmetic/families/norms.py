@@ -40,7 +40,7 @@ from counterfoil_core.kernels.cpu import formulas, norms
 from counterfoil_core.kernels.cpu.measures import LARGEST, TOTAL
 from counterfoil_core.kernels.devicenumber import DeviceNumber
 from counterfoil_core.kernels.exact.geometry import runs
-from counterfoil_core.operators.sums import Arguments
+from counterfoil_core.operators.sums import Arguments, blocked_terms, channel_lengths
 
 # Scales of batch, layer and group norm, and of their gradients.
 
@@ -181,6 +181,16 @@ def _lengths_there(axis: int, x: Tensor, *others: Tensor | None) -> Sequence[int
 
     lengths = runs(x.shape, [other for other in range(x.dim()) if other != axis])
     return lengths if len(lengths) <= 4 and takes(lengths) else None
+
+
+def _channels_there(x: Tensor, *others: Tensor | None) -> Sequence[int] | None:
+    """Return how a kernel of Triton's takes the channels; None where there is none whose sums are within the bounds."""
+    lengths = _lengths_there(1, x, *others) if x.dim() > 1 else None
+    if lengths is None:
+        return None
+    from counterfoil_core.kernels.cuda.norms import additions
+
+    return lengths if additions(lengths) <= blocked_terms(channel_lengths(x.shape)) else None
 
 
 def _is_full(x: Tensor) -> bool:
@@ -349,6 +359,12 @@ def _batch_norm_form(run: Run, a: Arguments) -> Any:
     if run is natively and norms.takes_batch_norm(a):
         return norms.batch_norm(a)
     x, momentum = a["input"], a["momentum"]
+    channels_of = (a["weight"], a["bias"], a.get("running_mean"), a.get("running_var"))
+    lengths = _channels_there(x, *channels_of) if run is natively else None
+    if lengths is not None:
+        from counterfoil_core.kernels.cuda import norms as norms_there
+
+        return norms_there.batch_norm(a, lengths)
     axes = [axis for axis in range(x.dim()) if axis != 1]
     centred, mean, variance, rstd = _moments(run, x, axes, a["eps"])
     out = _affine(centred.mul_(rstd), _as_channels(a["weight"], x.dim()), _as_channels(a["bias"], x.dim()))
@@ -371,6 +387,12 @@ def _batch_norm_backward_form(run: Run, a: Arguments) -> Any:
     if run is natively and norms.takes_batch_norm_backward(a):
         return norms.batch_norm_backward(a)
     g, x, mask, training = a["grad_out"], a["input"], a["output_mask"], a["train"]
+    if run is natively and training:
+        lengths = _channels_there(x, g, a["save_mean"], a["save_invstd"], a["weight"])
+        if lengths is not None:
+            from counterfoil_core.kernels.cuda import norms as norms_there
+
+            return norms_there.batch_norm_backward(a, lengths)
     axes = [axis for axis in range(x.dim()) if axis != 1]
     if training:
         mean, rstd = a["save_mean"], a["save_invstd"]

@@ -32,7 +32,7 @@ TILE = 2048
 """Elements of one program on a device."""
 INTERPRETED_TILE = 1 << 15
 """The same under the interpreter, where a program costs a millisecond whatever its size."""
-_ACROSS = 64
+ACROSS = 64
 """Elements beside each other of a tile that is high as well."""
 MOST_OF_A_ROW, MOST_OF_A_COLUMN = 1 << 16, 1 << 10
 """Terms that one program adds: 32 tiles. Of more a device would wait for a few programs, so three launches add them."""
@@ -343,7 +343,7 @@ def launch_grouped(
     k0, r0, k1, r1 = lengths
     groups, terms, columns = k0 * k1, r0 * r1, k1 > 1 and r1 == 1
     if columns:
-        wide, high = _tile(terms, groups, _ACROSS)
+        wide, high = _tile(terms, groups, ACROSS)
     else:
         high, wide = _tile(groups, terms)
     if whole:

@@ -1,4 +1,4 @@
-"""Layer norm and its gradients in Triton, for CUDA, and what scale rules ask of norms: a launch for what is read once.
+"""Layer norm, batch norm and their gradients in Triton, for CUDA, and what scale rules ask of norms, a launch each.
 
 Each element takes the operations of the form (:mod:`counterfoil_core.arithmetic.families.norms`) in their order, and
 nothing is fused. A sum goes over the terms a tile at a time and over a tile in pairs: a term passes through no more
@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.cuda.exact import OPTIONS, TILE, launch_grouped, place_of
+from counterfoil_core.kernels.cuda.exact import ACROSS, OPTIONS, TILE, launch_grouped, place_of
 from counterfoil_core.kernels.cuda.zeros import zeros
 from counterfoil_core.kernels.devicenumber import constant_on
 from counterfoil_core.kernels.devices import device_of
@@ -149,6 +149,129 @@ def _layer_norm_columns(
         products += tl.sum(gradient * tl.where(inside, normalised, 0.0), 0)
     tl.store(to_weight + column, products, mask=column < length)
     tl.store(to_bias + column, total, mask=column < length)
+
+
+@triton.jit
+def _batch_norm(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    weight: tl.tensor,
+    bias: tl.tensor,
+    old_mean: tl.tensor,
+    old_variance: tl.tensor,
+    eps: tl.tensor,
+    momentum: tl.tensor,
+    correction: tl.tensor,
+    out: tl.tensor,
+    means: tl.tensor,
+    rstds: tl.tensor,
+    new_mean: tl.tensor,
+    new_variance: tl.tensor,
+    weighted: tl.constexpr,
+    biased: tl.constexpr,
+    tracked: tl.constexpr,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Normalise ``high`` channels: the mean, then the variance, then the result, and new running statistics."""
+    group = tl.program_id(0).to(tl.int64) * high + tl.arange(0, high).to(tl.int64)
+    across, there = tl.expand_dims(group, 0 if columns else 1), group < groups
+    count = (tl.full((), 0, tl.int64) + terms).to(tl.float64)
+    total, squares = tl.zeros((high,), tl.float64), tl.zeros((high,), tl.float64)
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + tl.arange(0, wide).to(tl.int64), 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        value = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0.0)
+        total += tl.sum(value, 0 if columns else 1)
+    mean = total / count
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + tl.arange(0, wide).to(tl.int64), 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        value = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0.0)
+        centred = value - tl.expand_dims(mean, 0 if columns else 1)
+        squares += tl.sum(tl.where(inside, centred * centred, 0.0), 0 if columns else 1)
+    variance = squares / count
+    rstd = 1.0 / tl.sqrt(variance + tl.load(eps))
+    tl.store(means + group, mean, mask=there)
+    tl.store(rstds + group, rstd, mask=there)
+    if tracked:
+        part = tl.load(momentum)
+        kept = tl.load(old_mean + group, mask=there, other=0.0) * (1.0 - part)
+        tl.store(new_mean + group, kept + mean * part, mask=there)
+        kept = tl.load(old_variance + group, mask=there, other=0.0) * (1.0 - part)
+        tl.store(new_variance + group, kept + variance * tl.load(correction) * part, mask=there)
+    factor = tl.load(weight + group, mask=there, other=0.0) if weighted else rstd
+    offset = tl.load(bias + group, mask=there, other=0.0) if biased else rstd
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + tl.arange(0, wide).to(tl.int64), 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        place = place_of(across, along, terms, r0, k1, r1, rows)
+        value = tl.load(x + place, mask=inside, other=0.0) - tl.expand_dims(mean, 0 if columns else 1)
+        value = value * tl.expand_dims(rstd, 0 if columns else 1)
+        if weighted:
+            value = value * tl.expand_dims(factor, 0 if columns else 1)
+        if biased:
+            value = value + tl.expand_dims(offset, 0 if columns else 1)
+        tl.store(out + place, value, mask=inside)
+
+
+@triton.jit
+def _batch_norm_gradient(
+    g: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    x: tl.tensor,
+    means: tl.tensor,
+    rstds: tl.tensor,
+    weight: tl.tensor,
+    to_input: tl.tensor,
+    to_weight: tl.tensor,
+    to_bias: tl.tensor,
+    weighted: tl.constexpr,
+    by_input: tl.constexpr,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """The gradients of ``high`` channels, by weight and bias, and by the input: g less its mean and its projection."""
+    group = tl.program_id(0).to(tl.int64) * high + tl.arange(0, high).to(tl.int64)
+    across, there = tl.expand_dims(group, 0 if columns else 1), group < groups
+    count = (tl.full((), 0, tl.int64) + terms).to(tl.float64)
+    rstd = tl.load(rstds + group, mask=there, other=0.0)
+    mean = tl.expand_dims(tl.load(means + group, mask=there, other=0.0), 0 if columns else 1)
+    total, projected = tl.zeros((high,), tl.float64), tl.zeros((high,), tl.float64)
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + tl.arange(0, wide).to(tl.int64), 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        place = place_of(across, along, terms, r0, k1, r1, rows)
+        gradient = tl.load(g + place, mask=inside, other=0.0)
+        centred = tl.where(inside, tl.load(x + place, mask=inside, other=0.0) - mean, 0.0)
+        total += tl.sum(gradient, 0 if columns else 1)
+        projected += tl.sum(gradient * centred, 0 if columns else 1)
+    tl.store(to_weight + group, projected * rstd, mask=there)
+    tl.store(to_bias + group, total, mask=there)
+    if by_input:
+        factor = rstd * tl.load(weight + group, mask=there, other=0.0) if weighted else rstd
+        factor = tl.expand_dims(factor, 0 if columns else 1)
+        share = tl.expand_dims(total / count, 0 if columns else 1)
+        slope = tl.expand_dims(projected * rstd * rstd / count, 0 if columns else 1)
+        for start in tl.range(0, terms, wide):
+            along = tl.expand_dims(start + tl.arange(0, wide).to(tl.int64), 1 if columns else 0)
+            inside = (across < groups) & (along < terms)
+            place = place_of(across, along, terms, r0, k1, r1, rows)
+            gradient = tl.load(g + place, mask=inside, other=0.0)
+            centred = tl.load(x + place, mask=inside, other=0.0) - mean
+            tl.store(to_input + place, ((gradient - share) - centred * slope) * factor, mask=inside)
 
 
 @triton.jit
@@ -318,6 +441,60 @@ def layer_norm_backward(a: Mapping[str, Any]) -> tuple[Tensor | None, Tensor | N
             _layer_norm_columns[(-(-length // wide),)](
                 g, rows, length, x, mean, rstd, to_weight, to_bias, high=high, wide=wide, **OPTIONS
             )
+    results = (to_input, to_weight, to_bias)
+    return tuple(one if asked else None for one, asked in zip(results, mask, strict=True))  # type: ignore[return-value]
+
+
+def additions(lengths: Sequence[int]) -> int:
+    """Return through how many additions a term passes at most in :func:`batch_norm`'s sums, by tiles and in pairs.
+
+    Args:
+        lengths: k0, r0, k1 and r1, as :func:`.measures.measures` takes them.
+    """
+    terms = lengths[1] * lengths[3]
+    # The least that a tile has of a group, in columns and else.
+    tile = TILE // ACROSS if lengths[2] > 1 and lengths[3] == 1 else TILE // 4
+    return -(-terms // tile) - 1 + (min(terms, TILE) - 1).bit_length()
+
+
+def batch_norm(a: Mapping[str, Any], lengths: Sequence[int]) -> tuple[Tensor, ...]:
+    """Batch norm in training: the result, means and reciprocal deviations, and new running statistics if there are.
+
+    Args:
+        a: Arguments as ATen's operator has them; tensors are float64 and not empty.
+        lengths: k0, r0, k1 and r1 of the input, as :func:`.measures.measures` takes them; a channel is a group.
+    """
+    x, tracked = a["input"].contiguous(), "running_mean" in a
+    out = torch.empty_like(x)
+    mean, rstd, *new = (x.new_empty(x.shape[1]) for _ in range(4 if tracked else 2))
+    of_channels = (_dense(a.get(name), x) for name in ("weight", "bias", "running_mean", "running_var"))
+    count = lengths[1] * lengths[3]
+    # What makes a variance unbiased is a quotient, for which a program would lack registers.
+    numbers = (constant_on(n, x.dtype, x.device) for n in (a["eps"], a["momentum"], count / max(count - 1, 1)))
+    launch_grouped(
+        _batch_norm, lengths, x, *of_channels, *numbers, out, mean, rstd, *(new or (mean, rstd)), whole=True, halved=2,
+        weighted=a["weight"] is not None, biased=a["bias"] is not None, tracked=tracked,
+    )  # fmt: skip
+    return (out, mean, rstd, *new)
+
+
+def batch_norm_backward(
+    a: Mapping[str, Any], lengths: Sequence[int]
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """Gradients of batch norm in training by its input, weight and bias; None for those that are not asked for.
+
+    Args:
+        a: As for :func:`batch_norm`.
+        lengths: The same.
+    """
+    g, x, mean, rstd = (a[name].contiguous() for name in ("grad_out", "input", "save_mean", "save_invstd"))
+    mask = a["output_mask"]
+    to_weight, to_bias = x.new_empty(x.shape[1]), x.new_empty(x.shape[1])
+    to_input = torch.empty_like(x) if mask[0] else x
+    launch_grouped(
+        _batch_norm_gradient, lengths, g, x, mean, rstd, _dense(a["weight"], x), to_input, to_weight, to_bias,
+        whole=True, halved=2, weighted=a["weight"] is not None, by_input=mask[0],
+    )  # fmt: skip
     results = (to_input, to_weight, to_bias)
     return tuple(one if asked else None for one, asked in zip(results, mask, strict=True))  # type: ignore[return-value]
 

@@ -1,16 +1,19 @@
 """Products of the exact profiles for CUDA, each in one launch: matrices, batches of them, convolutions.
 
 A program reads tiles of float32, rounds them to integers of S bits, cuts these into bytes in registers, lets tensor
-cores multiply the bytes and add up in int32, joins the sums in int64, and rounds once to float32. Nothing is laid out
-in memory, and there is no float64 in it: a card has few units for that.
+cores multiply the bytes and add up, joins the sums in int64, and rounds once to float32. Nothing is laid out in memory,
+and there is no float64 in it: a card has few units for that.
 
 - **Integers.** ``x * 2^(S - E) + 1.5 * 2^23`` in float32 has the bits of ``1.5 * 2^23`` plus the integer that x
   becomes: the addition itself rounds, ties to even, for integers of up to 22 bits. Both factors are powers of two, so
   the product is exact where it is not far below a half, and fused or not gives the same.
 - **Digits** are the bytes of that pattern: base 256, -128 to 127, the last one smaller. No sum of two is needed, as in
   :data:`counterfoil_core.kernels.exact.products.Form.KARATSUBA`: a tensor core multiplies faster than registers add.
-- **Sums.** Products of digits whose places add up to the same are at most ``2^15 + 2^9`` a term, so int32 holds
-  ``2^15`` terms. Then int64 takes them over, which holds every sum that a profile allows (at most 2^62).
+- **Carriers.** Tensor cores take digits as int8 and add in int32, or as bfloat16, which has eight bits and so every
+  byte, and add in float32 (:mod:`counterfoil_core.kernels.carriers`).
+- **Sums.** Products of digits whose places add up to the same are at most ``2^15 + 2^9`` a term, of two digits
+  ``2^14``, so int32 holds ``2^15`` terms; float32 holds every whole number up to ``2^24``. Then int64 takes them over,
+  which holds every sum that a profile allows (at most 2^62).
 - **One rounding** (``docs/proofs.md``, "One rounding without float64").
 
 Triton's interpreter runs the same source on the CPU, as :mod:`.kernels.cuda.exact` says; tests run what is compiled on
@@ -19,7 +22,7 @@ a machine that executes PTX.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -28,19 +31,25 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from counterfoil_core.kernels.carriers import Carrier
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, LEAST_EXPONENT
 from counterfoil_core.kernels.devices import device_of
 
 MOST_BITS_OF_TWO = 14
 """Most bits of integers that two digits hold."""
-SUMMED = 1 << 15
-"""Terms that int32 adds: 2^15 * (2^15 + 2^9) < 2^31."""
+SUMMED: Mapping[tuple[Carrier, int], int] = {
+    (Carrier.INT8, 2): 1 << 15,
+    (Carrier.INT8, 3): 1 << 15,
+    (Carrier.BFLOAT16, 2): 1 << 10,
+    (Carrier.BFLOAT16, 3): 3 << 7,
+}
+"""Terms that a carrier adds, of so many digits: 2^15 * (2^15 + 2^9) < 2^31; 2^10 * 2^14 = 2^24; and 3 * 2^7 times
+2^15 + 2^9 is below 2^24, a multiple of every tile's depth."""
 AXES = 3
 """Spatial axes of a convolution; those that it lacks have the length 1."""
 
 _LEAST = tl.constexpr(LEAST_EXPONENT)
 _INFINITE = tl.constexpr(INFINITE)
-_SUMMED = tl.constexpr(SUMMED)
 _MAGIC = tl.constexpr(12582912.0)
 _MAGIC_BITS = tl.constexpr(0x4B400000)
 _MANTISSA = tl.constexpr(0x7FFFFF)
@@ -48,6 +57,8 @@ _LEAST_UNIT = tl.constexpr(-149)
 """The exponent of the smallest subnormal number."""
 _HIGH = tl.constexpr(16777216.0)
 _LOST = tl.constexpr(16384.0)
+_DEPTH = 32
+"""Terms that a tile has on a device."""
 _LEAST_TILE, _MOST_TILE = 16, 128
 """Lengths of tiles under the interpreter, where a program costs milliseconds whatever its size."""
 _LACKING = {
@@ -88,11 +99,12 @@ def _integers(x: tl.tensor, first: tl.tensor, second: tl.tensor) -> tl.tensor:
 
 
 @triton.jit
-def _digit(z: tl.tensor, number: tl.constexpr) -> tl.tensor:
-    """A digit of what :func:`_integers` gave, int8, the lowest first."""
+def _digit(z: tl.tensor, number: tl.constexpr, carrier: tl.constexpr) -> tl.tensor:
+    """A digit of what :func:`_integers` gave, as its carrier has it, the lowest first."""
     # Half a base at the place of each digit below. The third byte alone shows 1.5 * 2^23.
     bias: tl.constexpr = 128 * (256**number - 1) // 255 - (_MAGIC_BITS if number == 2 else 0)
-    return ((z + bias) >> (8 * number)).to(tl.int8)
+    digit = ((z + bias) >> (8 * number)).to(tl.int8)
+    return digit if carrier == "int8" else digit.to(tl.float32).to(tl.bfloat16)
 
 
 @triton.jit
@@ -116,20 +128,22 @@ def _added(
     p3: tl.tensor,
     p4: tl.tensor,
     count: tl.constexpr,
+    carrier: tl.constexpr,
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
     """Add the products of the digits of two tiles of integers to the sums, by place."""
-    x0, x1, y0, y1 = _digit(x, 0), _digit(x, 1), _digit(y, 0), _digit(y, 1)
-    p0 = tl.dot(x0, y0, p0, out_dtype=tl.int32)
-    p1 = tl.dot(x0, y1, p1, out_dtype=tl.int32)
-    p1 = tl.dot(x1, y0, p1, out_dtype=tl.int32)
-    p2 = tl.dot(x1, y1, p2, out_dtype=tl.int32)
+    x0, x1 = _digit(x, 0, carrier), _digit(x, 1, carrier)
+    y0, y1 = _digit(y, 0, carrier), _digit(y, 1, carrier)
+    p0 = tl.dot(x0, y0, p0, out_dtype=p0.dtype)
+    p1 = tl.dot(x0, y1, p1, out_dtype=p1.dtype)
+    p1 = tl.dot(x1, y0, p1, out_dtype=p1.dtype)
+    p2 = tl.dot(x1, y1, p2, out_dtype=p2.dtype)
     if count == 3:
-        x2, y2 = _digit(x, 2), _digit(y, 2)
-        p2 = tl.dot(x0, y2, p2, out_dtype=tl.int32)
-        p2 = tl.dot(x2, y0, p2, out_dtype=tl.int32)
-        p3 = tl.dot(x1, y2, p3, out_dtype=tl.int32)
-        p3 = tl.dot(x2, y1, p3, out_dtype=tl.int32)
-        p4 = tl.dot(x2, y2, p4, out_dtype=tl.int32)
+        x2, y2 = _digit(x, 2, carrier), _digit(y, 2, carrier)
+        p2 = tl.dot(x0, y2, p2, out_dtype=p2.dtype)
+        p2 = tl.dot(x2, y0, p2, out_dtype=p2.dtype)
+        p3 = tl.dot(x1, y2, p3, out_dtype=p3.dtype)
+        p3 = tl.dot(x2, y1, p3, out_dtype=p3.dtype)
+        p4 = tl.dot(x2, y2, p4, out_dtype=p4.dtype)
     return p0, p1, p2, p3, p4
 
 
@@ -138,10 +152,11 @@ def _joined(
     p0: tl.tensor, p1: tl.tensor, p2: tl.tensor, p3: tl.tensor, p4: tl.tensor, count: tl.constexpr
 ) -> tl.tensor:
     """Sums by place as one, int64."""
-    total = p2.to(tl.int64)
+    # Whole numbers in float32, too.
+    total = p2.to(tl.int32).to(tl.int64)
     if count == 3:
-        total += ((p4.to(tl.int64) << 8) + p3) << 8
-    return (((total << 8) + p1) << 8) + p0
+        total += ((p4.to(tl.int32).to(tl.int64) << 8) + p3.to(tl.int32)) << 8
+    return (((total << 8) + p1.to(tl.int32)) << 8) + p0.to(tl.int32)
 
 
 @triton.jit
@@ -187,6 +202,7 @@ def _summed(
     fb: tl.tensor,
     gb: tl.tensor,
     count: tl.constexpr,
+    carrier: tl.constexpr,
     high: tl.constexpr,
     wide: tl.constexpr,
     deep: tl.constexpr,
@@ -195,14 +211,15 @@ def _summed(
     whole: tl.constexpr,
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor]:
     """Sum the products of terms from start to end; where the pointers are then, and the sums."""
-    zero = tl.zeros((high, wide), tl.int32)
+    zero = tl.zeros((high, wide), tl.int32 if carrier == "int8" else tl.float32)
     p0, p1, p2, p3, p4 = zero, zero, zero, zero, zero
     for k0 in tl.range(start, end, deep):
         x = _loaded(pa, a_step, inside_a, k, end - k0, False, turned_a, whole)
         y = _loaded(pb, b_step, inside_b, kb, end - k0, True, turned_b, whole)
         pa += a_step * deep
         pb += b_step * deep
-        p0, p1, p2, p3, p4 = _added(_integers(x, fa, ga), _integers(y, fb, gb), p0, p1, p2, p3, p4, count)
+        z, w = _integers(x, fa, ga), _integers(y, fb, gb)
+        p0, p1, p2, p3, p4 = _added(z, w, p0, p1, p2, p3, p4, count, carrier)
     return pa, pb, _joined(p0, p1, p2, p3, p4, count)
 
 
@@ -258,6 +275,8 @@ def _multiply(
     b_column: tl.tensor,
     bits: tl.constexpr,
     count: tl.constexpr,
+    carrier: tl.constexpr,
+    summed: tl.constexpr,
     vectors: tl.constexpr,
     turned_a: tl.constexpr,
     turned_b: tl.constexpr,
@@ -271,7 +290,7 @@ def _multiply(
 
     ``vectors``: each row of the left and each column of the right operand has an exponent of its own. ``turned_a``:
     memory of a runs along its rows' axis; ``turned_b``: that of b along its columns'. ``whole``: the inner length is a
-    multiple of ``deep``. ``long``: there are more terms than int32 adds.
+    multiple of ``deep``. ``long``: there are more terms than ``summed``, which the carrier adds.
     """
     none = tl.full((), 0, tl.int64)
     batch = tl.program_id(0) // tiles
@@ -300,17 +319,17 @@ def _multiply(
     pb = b + (none + batch) * b_batch + (none + kb) * b_step + (none + last_b) * b_column
     if long:
         total = tl.zeros((high, wide), tl.int64)
-        for start in range(0, inner, _SUMMED):
+        for start in range(0, inner, summed):
             pa, pb, more = _summed(
-                pa, pb, k, kb, start, tl.minimum(start + _SUMMED, inner), none + a_step, none + b_step, inside_a,
-                inside_b, fa, ga, fb, gb, count, high, wide, deep, turned_a, turned_b, whole,
+                pa, pb, k, kb, start, tl.minimum(start + summed, inner), none + a_step, none + b_step, inside_a,
+                inside_b, fa, ga, fb, gb, count, carrier, high, wide, deep, turned_a, turned_b, whole,
             )  # fmt: skip
             total += more
     else:
         # A total that is carried along takes two registers for each element.
         pa, pb, total = _summed(
-            pa, pb, k, kb, 0, inner, none + a_step, none + b_step, inside_a, inside_b, fa, ga, fb, gb, count, high,
-            wide, deep, turned_a, turned_b, whole,
+            pa, pb, k, kb, 0, inner, none + a_step, none + b_step, inside_a, inside_b, fa, ga, fb, gb, count, carrier,
+            high, wide, deep, turned_a, turned_b, whole,
         )  # fmt: skip
     place = c + ((none + batch) * rows + m) * columns + n
     tl.store(place, _rounded(total, ea + eb - 2 * bits, least), mask=inside_a & inside_b)
@@ -389,6 +408,8 @@ def _convolve(
     part_2: tl.tensor,
     bits: tl.constexpr,
     count: tl.constexpr,
+    carrier: tl.constexpr,
+    summed: tl.constexpr,
     high: tl.constexpr,
     wide: tl.constexpr,
     deep: tl.constexpr,
@@ -407,11 +428,11 @@ def _convolve(
     no, n0, n1, n2 = _parted(n, n_0, n_1, n_2)
     pa = a + (none + group) * a_group + (none + m) * a_row
     px = x + (none + group) * x_group + (none + no) * x_column
-    zero = tl.zeros((high, wide), tl.int32)
+    zero = tl.zeros((high, wide), tl.int32 if carrier == "int8" else tl.float32)
     total = tl.zeros((high, wide), tl.int64)
-    for start in range(0, inner, _SUMMED):
+    for start in range(0, inner, summed):
         p0, p1, p2, p3, p4 = zero, zero, zero, zero, zero
-        for first in tl.range(start, tl.minimum(start + _SUMMED, inner), deep):
+        for first in tl.range(start, tl.minimum(start + summed, inner), deep):
             k = tl.expand_dims(first + tl.arange(0, deep), 0)
             ko, k0, k1, k2 = _parted(k, k_0, k_1, k_2)
             place = (none + ko) * a_outer + (none + k0) * a_0 + (none + k1) * a_1 + (none + k2) * a_2
@@ -424,7 +445,8 @@ def _convolve(
             there = there0 & there1 & there2 & (k < inner) & (n < columns)
             place = (none + ko) * x_outer + (none + h0) * x_0 + (none + h1) * x_1 + (none + h2) * x_2
             right = tl.load(px + place, mask=there, other=0.0)
-            p0, p1, p2, p3, p4 = _added(_integers(left, fa, ga), _integers(right, fx, gx), p0, p1, p2, p3, p4, count)
+            z, w = _integers(left, fa, ga), _integers(right, fx, gx)
+            p0, p1, p2, p3, p4 = _added(z, w, p0, p1, p2, p3, p4, count, carrier)
         total += _joined(p0, p1, p2, p3, p4, count)
     e = ea + ex - 2 * bits
     into = c + (none + group) * c_group + (none + m) * c_row + (none + no) * c_column
@@ -445,18 +467,20 @@ def tile_of(rows: int, columns: int, *, small: bool, narrow: bool) -> tuple[int,
     Args:
         rows: Of the result.
         columns: Of the result.
-        small: Whether a total in int64 is carried along.
-        narrow: Whether there are three digits, or an exponent for each row.
+        small: Whether a total in int64 is carried along, and there is a window, an exponent for each row, or an end.
+        narrow: Whether there are three digits, digits of two bytes each, an exponent for each row, or such a total.
     """
     if triton.knobs.runtime.interpret:
         high, wide = (min(max(triton.next_power_of_2(length), _LEAST_TILE), _MOST_TILE) for length in (rows, columns))
         return high, wide, _MOST_TILE, 4
     if small or min(rows, columns) < 64:
-        return 32, 32, 32, 8
-    return 64, 32 if narrow else 64, 32, 8
+        return 32, 32, _DEPTH, 8
+    return 64, 32 if narrow else 64, _DEPTH, 8
 
 
-def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vectors: bool, flag: Tensor) -> Tensor:
+def multiply(
+    a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vectors: bool, flag: Tensor, carrier: Carrier
+) -> Tensor:
     """Return the defined products of a batch of matrices.
 
     Args:
@@ -467,21 +491,26 @@ def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vecto
         bits: S, 8 to 22.
         vectors: Whether rows and columns have exponents of their own.
         flag: int32 ``[1]``: becomes 1 where an element is not finite.
+        carrier: What tensor cores multiply.
 
     Returns:
         float32 ``[batch, m, n]``, contiguous.
     """
-    (batch, rows, inner), columns = a.shape, b.shape[2]
-    high, wide, deep, warps = tile_of(rows, columns, small=inner > SUMMED, narrow=vectors or digit_count(bits) == 3)
+    (batch, rows, inner), columns, count = a.shape, b.shape[2], digit_count(bits)
+    summed = SUMMED[carrier, count]
+    narrow = vectors or count == 3 or carrier is Carrier.BFLOAT16 or inner > summed
+    small = inner > summed and (vectors or inner % _DEPTH > 0)
+    high, wide, deep, warps = tile_of(rows, columns, small=small, narrow=narrow)
     result = torch.empty((batch, rows, columns), dtype=torch.float32, device=a.device)
     across = -(-columns // wide)
     tiles = -(-rows // high) * across
     with device_of(a):
         _multiply[(batch * tiles,)](
             a, b, result, *tops, flag, rows, columns, inner, across, tiles, *a.stride(), *b.stride(),
-            bits=bits, count=digit_count(bits), vectors=vectors, turned_a=a.stride(2) != 1 and rows > 1,
-            turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0, long=inner > SUMMED, high=high,
-            wide=wide, deep=deep, num_warps=warps, num_stages=1, enable_fp_fusion=False,
+            bits=bits, count=count, carrier=carrier.value, summed=summed, vectors=vectors,
+            turned_a=a.stride(2) != 1 and rows > 1, turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0,
+            long=inner > summed, high=high, wide=wide, deep=deep, num_warps=warps, num_stages=1,
+            enable_fp_fusion=False,
         )  # fmt: skip
     return result
 
@@ -522,7 +551,14 @@ class Windows:
 
 
 def convolve(
-    a: Tensor, x: Tensor, result: Tensor, windows: Windows, tops: tuple[Tensor, Tensor], bits: int, flag: Tensor
+    a: Tensor,
+    x: Tensor,
+    result: Tensor,
+    windows: Windows,
+    tops: tuple[Tensor, Tensor],
+    bits: int,
+    flag: Tensor,
+    carrier: Carrier,
 ) -> None:
     """Write a defined convolution, or a gradient of one.
 
@@ -534,10 +570,12 @@ def convolve(
         tops: int32 ``[1]`` each: the bits of the largest magnitudes.
         bits: S, 8 to 22.
         flag: int32 ``[1]``: becomes 1 where an element is not finite.
+        carrier: What tensor cores multiply.
     """
     rows, inner, columns = windows.rows, windows.outer, windows.columns
     for taps, places in zip(windows.kernel, windows.positions, strict=True):
         inner, columns = inner * taps, columns * places
+    count = digit_count(bits)
     high, wide, deep, warps = tile_of(rows, columns, small=True, narrow=True)
     across = -(-columns // wide)
     tiles = -(-rows // high) * across
@@ -545,6 +583,7 @@ def convolve(
         _convolve[(windows.groups * tiles,)](
             a, x, result, *tops, flag, rows, columns, inner, across, tiles, *windows.left, *windows.right,
             *windows.result, *windows.size, *windows.kernel, *windows.positions, *windows.of_n, *windows.of_k,
-            *windows.offset, *windows.part, bits=bits, count=digit_count(bits), high=high, wide=wide, deep=deep,
-            num_warps=warps, num_stages=1, enable_fp_fusion=False,
+            *windows.offset, *windows.part, bits=bits, count=count, carrier=carrier.value,
+            summed=SUMMED[carrier, count], high=high, wide=wide, deep=deep, num_warps=warps, num_stages=1,
+            enable_fp_fusion=False,
         )  # fmt: skip

@@ -13,14 +13,13 @@ import torch
 from torch import Tensor
 
 from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.carriers import Carrier, carrier_of
 from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.geometry import Geometry
 from counterfoil_core.kernels.exact.refusals import refusal_flag
 
 MOST_BITS = 22
 """Most bits that the kernels round to."""
-_CAPABILITY = 8, 0
-"""The first NVIDIA devices whose tensor cores Triton gives integers: before, torch's operator multiplies them."""
 
 
 def takes(x: Tensor, y: Tensor, bits: int) -> bool:
@@ -30,12 +29,20 @@ def takes(x: Tensor, y: Tensor, bits: int) -> bool:
 
 def reaches(device: torch.device) -> bool:
     """Whether these kernels are for a device."""
-    return devices.triton_reaches(device) and _has_integers(device)
+    return devices.triton_reaches(device) and _carrier(device) is not None
 
 
 @cache
-def _has_integers(device: torch.device) -> bool:
-    return device.type != "cuda" or torch.cuda.get_device_capability(device) >= _CAPABILITY
+def _carrier(device: torch.device) -> Carrier | None:
+    """What its tensor cores multiply; where they take nothing from Triton, torch's operator multiplies integers."""
+    # What stands for a device, in tests and where a step's launches are counted, has the one that most devices have.
+    return carrier_of(torch.cuda.get_device_capability(device)) if device.type == "cuda" else Carrier.INT8
+
+
+def _carrier_at(x: Tensor) -> Carrier:
+    carrier = _carrier(x.device)
+    assert carrier is not None, "a device that these kernels do not reach"
+    return carrier
 
 
 def matmul(left: Tensor, right: Tensor, bits: int, vectors: bool = False) -> Tensor:
@@ -53,7 +60,7 @@ def matmul(left: Tensor, right: Tensor, bits: int, vectors: bool = False) -> Ten
         return matmul(left[None], right[None], bits, vectors)[0]
     with refusal_flag(left.device) as flag:
         tops = largest(left, (2,) if vectors else (1, 2)), largest(right, (1,) if vectors else (1, 2))
-        return products.multiply(left, right, tops, bits, vectors, flag)
+        return products.multiply(left, right, tops, bits, vectors, flag, _carrier_at(left))
 
 
 def largest(x: Tensor, axes: Sequence[int]) -> Tensor:
@@ -149,5 +156,5 @@ def _convolve(
         with refusal_flag(a.device) as flag:
             first, second = (largest(each.reshape(1, 1, -1), (1, 2)) for each in (a, x))
             windows = products.Windows.of(groups, rows, outer, columns, **axes)
-            products.convolve(a, x, into, windows, (first, second), bits, flag)
+            products.convolve(a, x, into, windows, (first, second), bits, flag, _carrier_at(a))
     return into

@@ -25,6 +25,12 @@ _BITS = 20
 _MOST_NEGATIVE = -(64 + 64 * 128 + 63 * 128**2)
 _MOST_POSITIVE = 63 + 63 * 128 + 63 * 128**2
 """Integers of 20 bits whose three digits are as large as they can be, so that what saturates does."""
+_ODD_BYTES = 127 + 127 * 256
+"""Its digits are bytes with odd products, whose sums lose a unit where a carrier holds fewer bits than it should."""
+_OPPOSITE = -(1 << _BITS) + 256, 1 << (_BITS - 1)
+_AS_MANY = 516
+"""So many squares of that are as much as the product of these two, which has other places: of what is left a unit
+shows."""
 
 
 def sound_forms(device: str) -> frozenset[Form]:
@@ -122,8 +128,11 @@ def _cases(device: torch.device) -> list[tuple[Tensor, Tensor]]:
     most_a, most_b = (torch.full_like(x, (1 << _BITS) - 1) for x in (a, b))
     low_a, low_b = (torch.full_like(x, _MOST_NEGATIVE) for x in (a, b))
     high_a, high_b = (torch.full_like(x, _MOST_POSITIVE) for x in (a, b))
+    odd_a, odd_b = (torch.full_like(x, _ODD_BYTES) for x in (a, b))
+    odd_a[:, _AS_MANY :: _AS_MANY + 1], odd_b[_AS_MANY :: _AS_MANY + 1] = _OPPOSITE
     column = torch.empty_strided((_INNER, 1), (1, 1), dtype=torch.int64, device=device).copy_(a[:1].t())
-    return [(a, b), (low_a, low_b), (high_a, high_b), (low_a, high_b), (most_a, most_b), (column.t(), b)]
+    full = [(low_a, low_b), (high_a, high_b), (low_a, high_b), (most_a, most_b), (odd_a, odd_b)]
+    return [(a, b), *full, (column.t(), b)]
 
 
 def _whole(integers: Tensor) -> Quantised:

@@ -27,6 +27,7 @@ from counterfoil_core.arithmetic.compute.devices import (
 )
 from counterfoil_core.base.errors import DeviceError, MemoryShortageError
 from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.carriers import Carrier
 from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.program.limits import Estimate
 
@@ -285,7 +286,7 @@ def test_the_second_device_is_opened_and_asked_as_such(monkeypatch):
     assert "cuda:0 to cuda:1" in str(caught.value.remedy)
     found = dict(environment(second))
     assert (found["device"], found["device_title"], memory_of(second)) == ("cuda:1", "NVIDIA Two", 7)
-    assert device_products._has_integers(second)
+    assert device_products._carrier(second) is Carrier.INT8
     assert asked == [second] * 3
     # One on which Triton does not run leaves the other as it is.
     devices.leave_triton_out(torch.device("cuda:0"))

@@ -26,6 +26,7 @@ from counterfoil_core.arithmetic.selftest import exact_inputs, exact_program, ti
 from counterfoil_core.base.errors import CounterfoilError, NonFiniteError
 from counterfoil_core.base.precision import AnyPrecision, ExactPrecision, Precision
 from counterfoil_core.kernels import devices
+from counterfoil_core.kernels.carriers import carrier_of
 from counterfoil_core.kernels.cuda import exact
 from counterfoil_core.kernels.exact import device_products
 from counterfoil_core.kernels.exact.forms import Profile
@@ -45,7 +46,8 @@ def both(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     device = torch.device(request.param)
     mark = request.node.get_closest_marker("ptx")
     if mark is not None:
-        monkeypatch.setattr(device_products, "_has_integers", lambda _device: mark.args[0] >= 80)
+        carrier = carrier_of(divmod(mark.args[0], 10))
+        monkeypatch.setattr(device_products, "_carrier", lambda _device: carrier)
     made = Kernels(device, 1, run_ahead=False), Kernels(device, 1, run_ahead=True)
     yield made
     for kernels in made:
