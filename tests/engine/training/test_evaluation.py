@@ -256,8 +256,9 @@ def test_macro_f1_of_a_class_that_nobody_names_is_zero() -> None:
     [
         (3 * 2**20, "perplexity 20.0855"),
         (2**30, "perplexity inf"),  # a mean loss of 1,024: more than a float holds
-        (2**30 + 1, "2 counts"),  # beyond what a loss can be: an exponential that nobody could write down
-        (2**62, "2 counts"),
+        # Beyond what a loss can be: an exponential that nobody could write down.
+        (2**30 + 1, "counted 1, nats 1,073,741,825"),
+        (2**62, "counted 1, nats 4,611,686,018,427,387,904"),
     ],
 )
 def test_whatever_loss_a_stranger_states_ends_in_words(nats: int, said: str) -> None:
