@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 # Before Qt is imported by anything: the tests draw off screen unless told otherwise.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -24,6 +25,9 @@ os.environ["XDG_STATE_HOME"] = STATE
 os.environ["XDG_CONFIG_HOME"] = os.path.join(STATE, "config")
 # Commands replay in this process, where tests look into it. Those of the box close it (tests/support/boxes.py).
 os.environ["COUNTERFOIL_SANDBOX"] = "off"
+# Speed is measured by benchmarks: an example that takes long, beside others on two cores, is no failure.
+settings.register_profile("untimed", settings(deadline=None))
+settings.load_profile("untimed")
 # No test pulls the plug: what is written need not have reached the disk.
 os.fsync = lambda _handle: None
 PLAIN_IMPORT = builtins.__import__

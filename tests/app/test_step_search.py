@@ -115,7 +115,7 @@ def test_every_named_column_can_be_used() -> None:
 
 
 @given(st.text(st.sampled_from("loss step()<>=!and or not 0123456789.-+*/#abcdef,"), max_size=30))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_is_typed_is_understood_or_refused(wanted: str) -> None:
     with contextlib.suppress(NotUnderstood):
         assert search(data(), wanted).dtype == np.bool_

@@ -54,7 +54,7 @@ def test_every_dataset(capsule: Path, tmp_path: Path, control: AdjudicationRepor
         flipped_is_told(capsule, tmp_path / "flipped.cfoil", control, dataset, int(rng.integers(2**30)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_any_bit(
     capsule: Path, tmp_path_factory: pytest.TempPathFactory, control: AdjudicationReport, data: st.DataObject

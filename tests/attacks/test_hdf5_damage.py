@@ -68,7 +68,7 @@ def test_a_truncated_file_is_refused(tmp_path: Path, good: bytes, share: float) 
         BundleReader.open(path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(junk=st.binary(max_size=400), start=st.integers(0, 1000))
 def test_junk_in_the_headers_ends_in_our_error(
     tmp_path_factory: pytest.TempPathFactory, good: bytes, junk: bytes, start: int

@@ -48,7 +48,6 @@ def told(before: np.ndarray, after: np.ndarray, trainer: np.ndarray, logged: np.
 # The mixing function.
 
 
-@settings(deadline=None)
 @given(st.lists(floats, min_size=1, max_size=20), st.integers(0, 2**64 - 1))
 def test_it_is_that_of_the_kernel_and_can_be_undone(values, key):
     array = np.array(values)
@@ -89,7 +88,7 @@ def test_what_no_rounding_gives_is_not_on_the_grid():
 # One element.
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 4999), st.floats(-1.9, 1.9), st.integers(0, 50))
 def test_any_single_value_is_recovered(index, value, seed):
     before = tensor(5000, seed)
@@ -128,7 +127,7 @@ def close_to_midpoints(count: int, at: list[int], distance: float) -> tuple[np.n
     return before, after
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.data())
 def test_any_subset_of_unlogged_values_within_the_margin_is_found(data):
     at = list(range(10, 400, 13))

@@ -25,7 +25,7 @@ SHARES = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(rows=SHARES)
 def test_a_sum_is_the_one_that_the_definition_gives_in_fractions(rows: list[list[float]]) -> None:
     shares, bits = np.array(rows, np.float32), sum_bits(len(rows))

@@ -4,7 +4,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil.base.oneline import one_line
 
@@ -46,7 +46,6 @@ def test_long_text_is_cut() -> None:
 
 
 @given(text=st.text(st.characters(codec=None), max_size=300), limit=st.integers(8, 400))
-@settings(deadline=None)
 def test_nothing_invisible_is_left(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit

@@ -87,7 +87,7 @@ def test_rows_come_back_in_the_order_asked_for(data_file: Path, block: int, monk
 
 
 @given(data=st.binary(max_size=70_000), cuts=st.lists(st.integers(0, 70_000), max_size=8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_digest_of_pieces_is_that_of_the_whole(data: bytes, cuts: list[int]) -> None:
     array = np.frombuffer(data, np.uint8)
     digest = StreamedDigest("x", "uint8", array.shape)

@@ -42,7 +42,7 @@ ARRAYS = st.sampled_from(["float32", "int64", "int32", "uint8"]).flatmap(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(ARRAYS, max_size=20))
 def test_any_shapes_and_dtypes(tmp_path: Path, arrays: list[Any]) -> None:
     path = tmp_path / "a.cfdata"

@@ -33,7 +33,7 @@ def test_the_chunks_of_rows_are_those_that_share_bytes_with_them(rows: list[int]
     assert indices(np.array(rows, np.int64), row_bytes) == sorted(bytes_wanted)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     dtype=st.sampled_from(["float32", "int64", "uint8"]),
     shape=st.sampled_from([(5000,), (40, 900), (7, 3, 9001), (4, 0)]),

@@ -30,7 +30,7 @@ def test_salts_differ_by_key_row_and_name() -> None:
     assert new_row_key() != new_row_key()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     dtype=st.sampled_from(["<f4", ">f4", "<i8", "u1"]),
     shape=st.sampled_from([(1,), (5,), (64, 2, 2), (9, 0), (3, 70_000)]),

@@ -43,7 +43,7 @@ FORM = Form.TENSOR_CORES
 pytestmark = pytest.mark.parametrize("device", DEVICES)
 EDGES = [0.0, -0.0, 2.0**-149, -(2.0**-149), 3 * 2.0**-149, 2.0**-127, 2.0**-126, -1.0, 1.5, math.ldexp(2**24 - 1, 104)]
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from(EDGES)
-CHEAP = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHEAP = settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil_core.kernels.exact.philox import philox4x32, uniform
 from support import kernelrules as rules
@@ -29,7 +29,6 @@ def test_known_answers(counter, key, answer):
     assert philox4x32(words(counter), words(key)) == rules.philox(words(counter), words(key)) == words(answer)
 
 
-@settings(deadline=None)  # the first call loads the compiled loop
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1), st.integers(0, 40))
 def test_uniform_is_a_pure_function_of_seed_step_draw_and_index(seed, step, draw, count):
     drawn = uniform((count,), seed=seed, step=step, draw=draw, dtype=torch.float64, device="cpu")

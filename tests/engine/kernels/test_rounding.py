@@ -60,7 +60,6 @@ def test_threads_and_slices_do_not_matter(size: int) -> None:
         assert len(one.indices) > 64
 
 
-@settings(deadline=None)
 @given(
     lengths=st.lists(st.sampled_from([0, 1, 5, 16, _CHUNK - 1, _CHUNK + 3, PART - 1, 2 * PART + 7]), max_size=6),
     share=st.sampled_from([0.0, 0.01, 1.0]),
@@ -125,7 +124,7 @@ def test_where_every_decision_is_close_those_of_zeros_are_and_no_infinity_is(siz
     st.lists(st.floats(-1, 1), min_size=1, max_size=20),
     st.data(),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_fingerprint_tells_value_place_and_key(values: list[float], data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(values) - 1))
     rounded, result = both(values, GRID, GRID.tau)
@@ -137,7 +136,7 @@ def test_fingerprint_tells_value_place_and_key(values: list[float], data: st.Dat
     assert CpuKernel(1).round(again, GRID, GRID.tau, KEY + 1).fingerprint != result.fingerprint
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.one_of(st.floats(width=32), st.sampled_from(STRANGE)), max_size=12), st.integers(0, 2**64 - 1))
 def test_float32_fingerprints_are_those_of_their_float64_bits(values: list[float], key: int) -> None:
     canonical = [math.nan if math.isnan(value) else value for value in values]

@@ -151,7 +151,7 @@ def test_numbers_enter_as_the_nearest_float32(number: float) -> None:
         assert differing(name, args, kwargs) == [], name
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @drawn_from(st.data())
 def test_sums_by_index_of_any_shape(data: st.DataObject) -> None:
     """Shapes decide how many bits a term keeps, and which elements share an exponent."""

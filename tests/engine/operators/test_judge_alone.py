@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import counterfoil_core.kernels.exact
 from counterfoil_core.arithmetic.compute.operation import make_operation
@@ -100,7 +100,6 @@ def test_terms_keep_as_many_bits_as_the_page_says(count: int) -> None:
     assert terms_bits(count) == expected
 
 
-@settings(deadline=None)
 @given(st.fractions(), st.integers(-200, 100))
 def test_the_maker_rounds_fractions_as_the_judge_does(value: Fraction, exponent: int) -> None:
     """By way of float64 rounded to odd; the judge divides by the spacing."""

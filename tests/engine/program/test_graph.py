@@ -85,14 +85,14 @@ def test_json_of_another_kind_is_refused(value):
         Program.from_bytes(canonical.encode(value))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(PATHS), VALUES)
 def test_a_program_with_one_part_replaced(path, value):
     changed = put(json.loads(TINY.to_bytes()), path, value)
     accepted_or_refused(canonical.encode(changed))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 2**32))
 def test_a_program_with_one_byte_replaced(seed):
     chance = random.Random(seed)

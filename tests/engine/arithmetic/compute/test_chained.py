@@ -139,7 +139,7 @@ def arrays(program: Program, seed: int, *, strange: bool) -> StepInputs:
     return inputs_of(program, found, [0.375, float(rng.choice([0.0, -1.5, 1e-3]))])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(program=programs(), seed=st.integers(0, 2**20), strange=st.booleans())
 def test_any_chain_gives_what_its_operators_give(kernels: Kernels, program: Program, seed: int, strange: bool) -> None:
     sides = Sides(program, kernels)
@@ -158,7 +158,7 @@ def test_any_chain_gives_what_its_operators_give(kernels: Kernels, program: Prog
         same(sides.replayed(inputs, sides.logs))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(program=programs(), seed=st.integers(0, 2**20), left=st.lists(st.booleans(), min_size=1, max_size=12))
 def test_any_chain_may_be_left_to_its_operators(
     kernels: Kernels, program: Program, seed: int, left: list[bool]

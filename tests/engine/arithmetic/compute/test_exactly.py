@@ -48,7 +48,7 @@ def operands(shape: tuple[int, ...], value: Value) -> st.SearchStrategy[Any]:
     return st.sampled_from([(value, made), (value, -turned), (value, made.to(torch.int64))])
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(data=st.data())
 def test_what_is_settled_of_an_operator_changes_no_bit(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(["add", "sub", "rsub", "mul", "div"]))

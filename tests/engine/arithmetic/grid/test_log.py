@@ -38,7 +38,7 @@ def same(left: SiteLog, right: SiteLog) -> bool:
 
 
 @given(logs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_round_trip(case: tuple[list[SiteLog], list[int]]) -> None:
     sites, elements = case
     decoded = decode(encode(sites), elements)
@@ -47,7 +47,7 @@ def test_round_trip(case: tuple[list[SiteLog], list[int]]) -> None:
 
 
 @given(logs(), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_every_truncation_is_an_error(case: tuple[list[SiteLog], list[int]], data: st.DataObject) -> None:
     sites, elements = case
     encoded = encode(sites)
@@ -59,7 +59,7 @@ def test_every_truncation_is_an_error(case: tuple[list[SiteLog], list[int]], dat
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 1000), max_size=4))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_junk_gives_a_log_or_a_log_error(junk: bytes, elements: list[int]) -> None:
     for data in (junk, b"\x01" + junk):
         try:
@@ -73,7 +73,7 @@ def test_junk_gives_a_log_or_a_log_error(junk: bytes, elements: list[int]) -> No
 
 
 @given(logs(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_a_flipped_bit_never_decodes_to_the_same_log(
     case: tuple[list[SiteLog], list[int]], data: st.DataObject
 ) -> None:

@@ -22,7 +22,7 @@ def on_grid(values: np.ndarray, grid: Grid) -> np.ndarray:
 
 
 @given(st.integers(-40, 40), st.integers(18, 24), st.integers(0, 8), st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_sums_of_grid_values_are_exact_in_any_order(exponent: int, p: int, guard: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     grid = Grid(exponent, p, guard, p + guard + 2)
@@ -65,7 +65,7 @@ def gamma(n: int) -> Fraction:
 
 
 @given(st.integers(0, 2**32), st.sampled_from([3, 50, 700]), st.sampled_from([0, 20, 40]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_large_enough_margin_makes_replay_identical(seed: int, n: int, cancellation: int) -> None:
     """Dot products in two orders: with tau from the bound, the auditor always lands on the trainer's value."""
     rng = np.random.default_rng(seed)

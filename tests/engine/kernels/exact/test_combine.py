@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from torch import Tensor
 
 from counterfoil_core.base.errors import NonFiniteError
@@ -134,7 +134,6 @@ def test_shares_add_up_to_what_fractions_give(form: str, shares: int) -> None:
     check([wild((7, 30), seed, -40, 3) for seed in range(shares)])
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5).flatmap(lambda n: st.lists(st.lists(SINGLES, min_size=n, max_size=n), min_size=1, max_size=5)))
 def test_any_shares_do(rows: list[list[float]]) -> None:
     check([held(row) for row in rows])

@@ -183,13 +183,13 @@ def test_the_library_may_err_as_much_as_it_is_said_to(kind: str) -> None:
     assert any(bits != expected_bits for bits in beyond)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(2.0**-20, 2.0**20, width=32), st.floats(-8, 8, width=32))
 def test_powers(x: float, y: float) -> None:
     assert bits_of(evaluate("pow", torch.tensor([x]), torch.tensor([y]))) == bits_of(np.array([expected("pow", x, y)]))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.floats(-(2.0**20), 2.0**20, width=32), st.floats(-(2.0**20), 2.0**20, width=32))
 def test_functions_of_two(x: float, y: float) -> None:
     assume(x and y)
@@ -291,7 +291,6 @@ def test_doubt_is_rare() -> None:
     assert int(((below != above) & ordinary).sum()) < 20
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(), max_size=30), st.sampled_from([ERROR, 2.0**-24, 2.0**-10]))
 def test_one_pass_brackets_as_torch_does(values: list[float], error: float) -> None:
     """Every float64, infinite ones and NaN too, and errors so large that many are doubtful."""

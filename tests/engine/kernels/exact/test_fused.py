@@ -17,7 +17,7 @@ from support.definite_reference import same_bits, wild
 BITS = (8, 13, 17, 20)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.tuples(st.integers(1, 40), st.integers(1, 200), st.integers(1, 40)),
     st.sampled_from(BITS),

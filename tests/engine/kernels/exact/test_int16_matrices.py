@@ -27,7 +27,7 @@ def turned(x: Tensor) -> Tensor:
     return x.mT.contiguous().mT
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(
     st.tuples(st.integers(1, 70), st.integers(1, 450), st.integers(1, 70)),
     st.sampled_from(BITS),

@@ -41,7 +41,7 @@ def whole(integers: Tensor, bits: int) -> Quantised:
     return Quantised(integers.to(torch.float64), exponents, bits)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.tuples(st.integers(1, 5), st.integers(0, 40), st.integers(1, 5)),
     st.sampled_from([8, 13, 17, 20, 24]),
@@ -56,7 +56,7 @@ def test_every_form_gives_what_integers_give(shape: tuple[int, int, int], bits: 
         assert same_bits(matmul(a, b, bits, form, scope), expected), form
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(
     st.tuples(st.integers(1, 70), st.integers(1, 3000), st.integers(1, 40)),
     st.sampled_from([13, 20, 22]),

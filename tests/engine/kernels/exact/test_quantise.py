@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
 from counterfoil_core.kernels.exact.digits import digit_count, recombine, split
@@ -21,7 +21,6 @@ from support.definite_reference import bits_of, quantised, wild
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None)
 @given(st.lists(SINGLES, min_size=1, max_size=12), st.integers(1, 51))
 def test_every_element_goes_to_the_nearest_multiple(values: list[float], bits: int) -> None:
     found = quantise(torch.tensor(values), bits)
@@ -58,7 +57,6 @@ def test_powers_of_two_are_exact(e: int) -> None:
     assert float(power_of_two(torch.tensor(e))) == math.ldexp(1.0, e)
 
 
-@settings(deadline=None)
 @given(st.integers(-(2**62), 2**62), st.integers(-400, 200))
 def test_integers_are_rounded_once(integer: int, e: int) -> None:
     found = from_int64(torch.tensor([integer]), torch.tensor(e))
@@ -86,7 +84,6 @@ def test_subnormal_results_are_rounded_to_their_own_spacing() -> None:
     assert not torch.signbit(from_float64(wide)[3])
 
 
-@settings(deadline=None)
 @given(st.integers(8, 24), st.integers(1, 11), st.data())
 def test_digits_hold_their_integers(bits: int, digit_bits: int, data: st.DataObject) -> None:
     edges = [2**bits, -(2**bits), 2**bits - 1, 1 - 2**bits]

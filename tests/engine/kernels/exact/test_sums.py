@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from counterfoil_core.base.errors import NonFiniteError, ProgramError
 from counterfoil_core.kernels.exact import cpusums
@@ -28,7 +28,6 @@ from support.definite_reference import same_bits, wild
 SINGLES = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None)
 @given(st.lists(SINGLES, min_size=1, max_size=20))
 def test_the_sum_of_all(values: list[float]) -> None:
     expected = torch.tensor(reference.total(values, sum_bits(len(values))))
@@ -146,7 +145,6 @@ def test_what_is_not_finite_is_refused() -> None:
             total(torch.tensor([1.0, bad]))
 
 
-@settings(deadline=None)
 @given(st.lists(SINGLES, min_size=1, max_size=12))
 def test_running_sums(values: list[float]) -> None:
     e, bits = rules.shared_exponent(values), sum_bits(len(values))
@@ -157,7 +155,6 @@ def test_running_sums(values: list[float]) -> None:
 # Values that meet at an index.
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_values_that_meet(data: st.DataObject) -> None:
     size, count, width = (data.draw(st.integers(low, high)) for low, high in ((1, 5), (1, 9), (1, 3)))
