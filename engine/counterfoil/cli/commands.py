@@ -33,7 +33,9 @@ class Place:
     with_key: bool = False  #: Whether it may need a passphrase.
     writes: str = ""  #: The function of its module that says whether this process writes; empty where it always does.
     open: str = ""  #: Why the process of the command is in no box; empty where it is in one.
-    boxed: tuple[str, ...] = ()  #: The commands of a group that are in one all the same.
+    #: The commands of a group that are in one all the same, each with the option of the user's own code that leaves it
+    #: open; empty for none.
+    boxed: tuple[tuple[str, str], ...] = ()
 
 
 _REPLAYS = "what a stranger made is read by the process that replays, in a box of its own"
@@ -46,7 +48,7 @@ PLACES: Mapping[str, Place] = {
         "Client: write an order, the file that says exactly what is to be trained.",
         with_key=True,
         open=_CLIENT,
-        boxed=("hf",),
+        boxed=(("hf", ""), ("evaluate", "--script")),
     ),
     "sign-order": Place(
         "orders:sign_order", "Client: sign an order, so that a run of it shows who ordered it.", with_key=True
@@ -293,9 +295,22 @@ def load_command(place: Place) -> Any:
         return guard(flat(found), writes, claims if place.open else closing)
     for part in (*found.registered_commands, found.registered_callback):
         if part is not None and part.callback is not None:
-            is_open = place.open and getattr(part, "name", None) not in place.boxed
-            part.callback = guard(flat(part.callback), within=claims if is_open else closing)
+            opened_by = dict(place.boxed).get(getattr(part, "name", None) or "") if place.open else ""
+            part.callback = guard(flat(part.callback), within=_within(opened_by, claims, closing))
     return found
+
+
+def _within(
+    opened_by: str | None,
+    claims: Callable[[Given], AbstractContextManager[None]],
+    closing: Callable[[Given], AbstractContextManager[None]],
+) -> Callable[[Given], AbstractContextManager[None]]:
+    """What a command of a group runs within: a box, unless the option that leaves it open is given; None for never."""
+    if opened_by is None:
+        return claims
+    if not opened_by:
+        return closing
+    return lambda given: (claims if any(each.parameter == opened_by for each in given.places) else closing)(given)
 
 
 @functools.cache

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from counterfoil.audit.values.filekind import WEIGHTS_SUFFIX
 from counterfoil.base.interrupt import cancel_on_interrupt
 from counterfoil.cli import terminal
 from counterfoil.cli.commands import group_of_commands
@@ -41,6 +40,7 @@ from counterfoil_core.base.precision import PROFILES
 if TYPE_CHECKING:
     from counterfoil.program.recompute import Segments
     from counterfoil.training.datasets import ImageSet
+    from counterfoil.training.evaluation import GivenWeights
     from counterfoil.training.huggingface import FineTuning
     from counterfoil.training.order import OrderDraft
     from counterfoil.training.scripts.handover import Wanted
@@ -701,23 +701,21 @@ def order_evaluation(
         precision=PROFILES[precision.value],
         checkpoint_every=checkpoint_every or 0,
     )
-    with _weights_file(weights) as file:
-        draft = _prepared(folder, data, settings, evaluates=True, weights=file, weights_of=weights)
+    draft = _prepared(folder, data, settings, evaluates=True, weights=None if weights is None else _given(weights))
     write_order(every.shaped(draft), out, trial=every.trial, signer=every.signer)
 
 
-@contextmanager
-def _weights_file(weights: Path | None) -> Iterator[Path | None]:
-    """The file of given weights; those of a run are written to one beside which nothing lies."""
-    if weights is None or weights.suffix == ".safetensors":
-        yield weights
-        return
-    from counterfoil.delivery.export import FILE, export_weights
+def _given(weights: Path) -> GivenWeights:
+    """The weights in a safetensors file, or those that a run ends with."""
+    from counterfoil.training.evaluation import GivenWeights, read_weights
 
-    with TemporaryDirectory() as folder:
-        for _ in export_weights(weights, folder):
-            pass
-        yield Path(folder) / FILE
+    if weights.suffix == WEIGHTS_SUFFIX:
+        return read_weights(weights)
+    import torch
+
+    from counterfoil.delivery.export import final_weights
+
+    return GivenWeights(weights, {name: torch.from_numpy(array) for name, array in final_weights(weights).items()})
 
 
 def _prepared(
@@ -726,17 +724,14 @@ def _prepared(
     settings: FineTuning,
     *,
     evaluates: bool = False,
-    weights: Path | None = None,
-    weights_of: Path | None = None,
+    weights: GivenWeights | None = None,
 ) -> OrderDraft:
     """Draft a fine-tuning, or an evaluation, with a bar for each stage, and show what was made of the data."""
     from counterfoil.training.huggingface import prepare_huggingface
 
     with cancel_on_interrupt() as cancel:
         prepared = show_stages(
-            prepare_huggingface(
-                folder, data, settings, cancel, evaluates=evaluates, weights=weights, weights_of=weights_of
-            )
+            prepare_huggingface(folder, data, settings, cancel, evaluates=evaluates, weights=weights)
         )
     console = terminal.console()
     for note in prepared.notes:

@@ -11,22 +11,23 @@ from pathlib import Path
 from counterfoil.audit.values.delivery import DeliveryProgress
 from counterfoil.base.joberrors import TargetExistsError
 from counterfoil.base.wholefiles import check_room, check_target, whole_file
+from counterfoil.delivery.comparison import SAVED_DTYPES
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.signedrecords import signed_records
+from counterfoil.delivery.storedstate import StoredState
+from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.dtypes import ITEM_BYTES, tensor_bytes
-from counterfoil_core.base.errors import CommitmentError, DataError, FileWriteError
+from counterfoil_core.base.errors import DataError, FileWriteError
 from counterfoil_core.base.sentence import say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.strictfile import bytes_of
-from counterfoil_core.commit.state import state_tree
 from counterfoil_core.parties.signatures import need_run
 
 FILE = "model.safetensors"
 """The name of the file, by which libraries look for it."""
-_NAMES = {"float32": "F32", "int64": "I64", "int32": "I32", "uint8": "U8", "bool": "BOOL"}
 _ALIGNMENT = 8
 
 
@@ -111,8 +112,7 @@ def write_state(
     sorted_files = {path: _by_size(reader, names) for path, names in files.items()}
     headers = {path: _header(reader, root, step, names, tied, average) for path, names in sorted_files.items()}
     total = sum(map(len, files.values()))
-    digests: dict[str, Digest] = {}
-    done = 0
+    state, done = StoredState(reader, step, cancel), 0
     for path, names in sorted_files.items():
         check_room(path.parent, len(headers[path]) + _size(reader, names), say("the file of weights"))
     # The files are put in their places when the block ends: only after their numbers were compared with the leaf.
@@ -121,17 +121,25 @@ def write_state(
             file = stack.enter_context(whole_file(path, what=say("the file of weights"), replace=replace))
             file.write(headers[path])
             for name, of in names.items():
-                array, digest = reader.checkpoint_tensor(step, of, cancel)
-                if digests.setdefault(of, digest) != digest:
-                    raise reader.file.changed(say("the state tensor {0}", repr(of)))
-                file.write(bytes_of(array))
+                file.write(bytes_of(state.take(of)))
                 done += 1
                 yield DeliveryProgress(say("Writing {0}", name), done, total)
-        digests |= reader.left_out(step)
-        for of in reader.state_layout().keys() - digests.keys():
-            digests[of] = reader.checkpoint_tensor(step, of, cancel)[1]
-        if state_tree(digests).root != reader.committed_root(step):
-            raise CommitmentError(say("The stored state of step {0} differs from the state root of that step.", step))
+        state.check(reader.committed_root(step))
+
+
+def final_weights(run: str | os.PathLike[str], cancel: CancelToken | None = None) -> dict[str, Array]:
+    """Return the weights of a run after its last step, by the names of the client's module; as :func:`export_weights`.
+
+    Args:
+        run: The run.
+        cancel: Looked at between tensors.
+    """
+    with obstacles_noticed(), BundleReader.open(run) as reader:
+        state = StoredState(reader, _stored_step(reader, None), cancel)
+        signed_records(reader, cancel)
+        found = {name: state.take(of) for name, of in saved_names(reader.manifest, state.layout).items()}
+        state.check(reader.committed_root(reader.extent.steps))
+        return found
 
 
 def _stored_step(reader: BundleReader, step: int | None) -> int:
@@ -178,7 +186,7 @@ def _header(
     for name, of in names.items():
         dtype, shape = layout[of]
         begin, end = end, end + tensor_bytes(dtype, shape)
-        tensors[name] = {"dtype": _NAMES[dtype], "shape": list(shape), "data_offsets": [begin, end]}
+        tensors[name] = {"dtype": SAVED_DTYPES[dtype], "shape": list(shape), "data_offsets": [begin, end]}
     metadata = {
         # What transformers looks for: the tensors are laid out as torch does.
         "format": "pt",

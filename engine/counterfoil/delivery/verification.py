@@ -35,16 +35,15 @@ from counterfoil.delivery.comparison import compare_merge, compare_tensor, dtype
 from counterfoil.delivery.module import saved_names, tied_names
 from counterfoil.delivery.scored import ScoredWeights
 from counterfoil.delivery.signedrecords import signed_records
+from counterfoil.delivery.storedstate import StoredState
 from counterfoil.delivery.weights import DeliveredWeights
-from counterfoil_core.base.arrays import Array
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.digest import Digest
-from counterfoil_core.base.errors import CommitmentError, DataError, SignatureError
+from counterfoil_core.base.errors import DataError, SignatureError
 from counterfoil_core.base.sentence import joined, say
 from counterfoil_core.base.trouble import obstacles_noticed
 from counterfoil_core.bundle.reader import BundleReader
 from counterfoil_core.bundle.schema import StepRecord
-from counterfoil_core.commit.state import state_tree
 from counterfoil_core.parties.signatures import need_run, recorded_subject
 from counterfoil_core.program.graph import Program
 from counterfoil_core.values.trust import TrainerTrust
@@ -116,9 +115,9 @@ def verify_weights(
         for done, total in delivered.settle(cancel):
             yield DeliveryProgress(say("Hashing the weights"), done, total)
         record, run_root = yield from _final_record(reader, basis, cancel)
-        state = _State(reader, cancel)
+        state = StoredState(reader, reader.extent.steps, cancel)
         found = yield from _compare_all(delivered, state, _names(delivered, state, prefix, average), cancel)
-        state.check(record)
+        state.check(record.state_root)
         yield _report(delivered, reader, run_root, basis, found)
 
 
@@ -147,36 +146,6 @@ def _final_record(
     return records[-1], about.run_root
 
 
-class _State:
-    """The final state of a run, tensor by tensor, each digested as it is read."""
-
-    def __init__(self, reader: BundleReader, cancel: CancelToken | None) -> None:
-        self._reader = reader
-        self._cancel = cancel
-        self._digests: dict[str, Digest] = {}
-        self.layout = reader.state_layout()
-
-    @property
-    def reader(self) -> BundleReader:
-        """The open run."""
-        return self._reader
-
-    def take(self, name: str) -> Array:
-        """Return a tensor; its digest is that of the bytes that are returned."""
-        array, digest = self._reader.checkpoint_tensor(self._reader.extent.steps, name, self._cancel)
-        if self._digests.setdefault(name, digest) != digest:
-            raise self._reader.file.changed(say("the state tensor {0}", repr(name)))
-        return array
-
-    def check(self, record: StepRecord) -> None:
-        """Check that what was taken is a part of the state that the leaf of the last step commits to."""
-        self._digests |= self._reader.left_out(self._reader.extent.steps)
-        for name in self.layout.keys() - self._digests.keys():
-            self.take(name)
-        if state_tree(self._digests).root != record.state_root:
-            raise CommitmentError(say("The final state in the run differs from the one that its last step commits to."))
-
-
 @dataclass(frozen=True)
 class _Names:
     """Which delivered name stands for which state tensor."""
@@ -189,7 +158,7 @@ class _Names:
     frozen: int  #: How many tensors that training leaves as they were ordered need not be there, beside an adapter.
 
 
-def _names(delivered: Weights, state: _State, prefix: str, average: bool) -> _Names:
+def _names(delivered: Weights, state: StoredState, prefix: str, average: bool) -> _Names:
     manifest = state.reader.manifest
     saved = saved_names(manifest, state.layout, average=average)
     named = {} if average else adapter_names(saved)
@@ -236,7 +205,7 @@ def _adapter_alone(delivered: Weights, saved: Mapping[str, str], prefix: str) ->
 
 
 def _compare_all(
-    delivered: Weights, state: _State, names: _Names, cancel: CancelToken | None
+    delivered: Weights, state: StoredState, names: _Names, cancel: CancelToken | None
 ) -> Generator[DeliveryProgress, None, _Found]:
     found = _Found(tied=names.tied, frozen=names.frozen)
     total = sum(tensor.elements for tensor in delivered.tensors.values())

@@ -167,30 +167,49 @@ def answer_counts(logits: Tensor, labels: Tensor) -> dict[str, Tensor]:
     }
 
 
-def load_weights(model: nn.Module, file: Path) -> None:
-    """Put all weights of a file into a model, and nothing else.
+@dataclass(frozen=True)
+class GivenWeights:
+    """Weights that take the place of a model's, all of them."""
+
+    file: Path  #: Where they come from.
+    tensors: Mapping[str, Tensor]  #: The weights, by name.
+
+
+def read_weights(file: Path) -> GivenWeights:
+    """Read a safetensors file; raises DataError where it is none."""
+    try:
+        open_input(file, "a safetensors file", DataError).close()
+        return GivenWeights(file, load_file(file))
+    except (SafetensorError, OSError) as error:
+        raise DataError(
+            f"The weights in {file} cannot be read.",
+            remedy="Give a run (.cfoil), or a safetensors file.",
+            detail=str(error),
+        ) from error
+
+
+def load_weights(model: nn.Module, given: GivenWeights) -> None:
+    """Put all given weights into a model, and nothing else.
 
     Args:
         model: The model.
-        file: A safetensors file, such as 'counterfoil export' writes of a run.
+        given: The weights.
 
     Raises:
-        DataError: It is no such file, a tensor of the model is missing, or one is left over or of another shape.
+        DataError: A tensor of the model is missing, or one is left over or of another shape.
     """
     try:
-        open_input(file, "a safetensors file", DataError).close()
-        tensors = load_file(file)
-        missing, extra = model.load_state_dict(tensors, strict=False)
-    except (SafetensorError, OSError, RuntimeError) as error:
+        missing, extra = model.load_state_dict(given.tensors, strict=False)
+    except RuntimeError as error:
         raise DataError(
-            f"The weights in {file} are not those of the model.",
+            f"The weights in {given.file} are not those of the model.",
             remedy="Give weights that the model was trained to.",
             detail=str(error),
         ) from error
-    lacking = sorted(set(missing) - set(tied_names(model, tensors)))
+    lacking = sorted(set(missing) - set(tied_names(model, given.tensors)))
     for name, what in (*((name, "lack") for name in lacking), *((name, "have") for name in extra)):
         raise DataError(
-            f"The weights in {file} {what} {name!r}, and the model {'has it' if what == 'lack' else 'does not'}.",
+            f"The weights in {given.file} {what} {name!r}, and the model {'has it' if what == 'lack' else 'does not'}.",
             remedy="Give weights that the model was trained to.",
         )
 

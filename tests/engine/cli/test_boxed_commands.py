@@ -74,6 +74,7 @@ COMMANDS: Mapping[str, str] = {
 }
 ELSEWHERE = {
     "order hf": "what it reads takes long to load",
+    "order evaluate": "it needs a model's folder: tests/engine/training/test_evaluation.py",
     "export hub": "it needs a model's folder: tests/engine/hub/",
     "answer": "it needs a model's folder: tests/engine/answers/",
     "check-answer": "it needs a model's folder: tests/engine/answers/",
@@ -108,7 +109,7 @@ def names() -> Iterator[str]:
             continue
         for part in found.registered_commands:
             own = part.name or part.callback.__name__
-            yield from [f"{name} {own}"] if not place.open or own in place.boxed else []
+            yield from [f"{name} {own}"] if not place.open or own in dict(place.boxed) else []
 
 
 def test_every_command_is_looked_at() -> None:
@@ -130,11 +131,13 @@ def job(tmp_path_factory: pytest.TempPathFactory, digits_job: Job) -> Path:
     return folder
 
 
-def probe(folder: Path, commands: Sequence[str], kept_open: str = "") -> dict[str, dict[str, Any]]:
-    """Run commands one after the other, and return what each said."""
+def probe(
+    folder: Path, commands: Sequence[str], kept_open: str = "", given: Mapping[str, str] = COMMANDS
+) -> dict[str, dict[str, Any]]:
+    """Run commands one after the other, each with what is given to it, and return what each said."""
     order = "export weights", "audit"
     sorted_commands = sorted(commands, key=lambda name: order.index(name) if name in order else len(order))
-    lines = [json.dumps([*name.split(), *COMMANDS[name].split()]) for name in sorted_commands]
+    lines = [json.dumps([*name.split(), *given[name].split()]) for name in sorted_commands]
     done = subprocess.run(
         [sys.executable, "-P", PROBED, kept_open],
         input="\n".join(lines),
@@ -182,6 +185,17 @@ def test_what_they_do_is_done_in_a_box_too(said: Said) -> None:
 @pytest.mark.slow
 def test_a_command_whose_box_is_left_open_is_found(job: Path) -> None:
     assert probe(job, ["inspect"], "inspect")["inspect"]["open"] == ["a bundle", "a statement"]
+
+
+def test_an_evaluation_is_ordered_in_a_box_but_for_the_clients_own_script(job: Path) -> None:
+    name = "order evaluate"
+    of_folder = probe(job, [name], given={name: "weights --data rules.toml --out s.cfoil"})[name]
+    if of_folder["box"].startswith("none"):
+        pytest.skip(f"this kernel has no box: {of_folder['box']}")
+    assert of_folder["box"].startswith("landlock")
+    assert "has no config.json" in of_folder["said"]
+    of_script = probe(job, [name], given={name: "--script no.py --out s.cfoil"})[name]
+    assert not of_script["box"].startswith("landlock")
 
 
 @pytest.mark.slow

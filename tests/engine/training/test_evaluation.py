@@ -27,7 +27,7 @@ from counterfoil.delivery.export import export_weights
 from counterfoil.exports.modelcard import model_card
 from counterfoil.exports.summary import properties
 from counterfoil.signing.privatekeys import key_from_seed
-from counterfoil.training.evaluation import Evaluation, classification_counts, token_counts
+from counterfoil.training.evaluation import Evaluation, classification_counts, read_weights, token_counts
 from counterfoil.training.huggingface import FineTuning, Task, order_huggingface, prepare_huggingface
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip, Tamper
@@ -412,4 +412,6 @@ class TestHuggingFace:
         for _ in export_weights(run, tmp_path / "other"):
             pass
         with pytest.raises(DataError, match="model"):
-            self.draft(folder, [{"text": "a b c d"}] * 2, weights=tmp_path / "other" / "model.safetensors")
+            self.draft(
+                folder, [{"text": "a b c d"}] * 2, weights=read_weights(tmp_path / "other" / "model.safetensors")
+            )

@@ -24,6 +24,7 @@ from counterfoil.training.custom import CustomJob, order_custom
 from counterfoil.training.evaluation import (
     RECIPE as EVALUATION,
     Evaluation,
+    GivenWeights,
     answer_counts,
     classification_counts,
     load_weights,
@@ -150,8 +151,7 @@ def prepare_huggingface(
     cancel: CancelToken | None = None,
     *,
     evaluates: bool = False,
-    weights: Path | None = None,
-    weights_of: Path | None = None,
+    weights: GivenWeights | None = None,
 ) -> Generator[Preparing, None, Prepared]:
     """Draft an order that fine-tunes a model of Hugging Face, or that says what it scores.
 
@@ -166,8 +166,7 @@ def prepare_huggingface(
         cancel: Looked at while files are read and tokenised; interrupts the rest where it may.
         evaluates: Whether to order an evaluation of the model as it is; of the settings those of learning are without
             meaning then.
-        weights: A safetensors file whose weights take the place of the folder's, all of them.
-        weights_of: The file that they came from, such as a run, which the order names; ``weights`` unless given.
+        weights: What takes the place of the folder's weights; the order names the file.
 
     Yields:
         How far it is.
@@ -193,7 +192,7 @@ def prepare_huggingface(
         "data": (yield from _source(files, None, cancel, _beside(records, data))),
     }
     if weights is not None:
-        sources["weights"] = yield from _source((weights_of or weights,), None, cancel)
+        sources["weights"] = yield from _source((weights.file,), None, cancel)
     with offline(), cancel.at_once() if cancel is not None else nullcontext():
         tokenizer = None if reads == PIXELS else load_tokenizer(model_folder)
         prepares = load_preparation(model_folder, reads)
