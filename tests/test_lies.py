@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 from dataclasses import replace
 
 import pytest
 
-from counterfoil_core.signing.kinds import KINDS
+from counterfoil_core.signing.kinds import ANSWER, KINDS, Kind
 from lies.campaign import Told, all_lies, tell
 from lies.statements import BELIEVED, NOBODY, STOLEN
 from lies.subject import CRASHED, Subject
@@ -53,6 +54,7 @@ STATEMENTS = {
     "reply to a verdict": "accepted",
     "comparison with the script": "accepted",
     "list of a release": "accepted",
+    **({} if importlib.util.find_spec("transformers") is None else {"answer of a model": "accepted"}),
     "witness's log of this training": "accepted",
 }
 """What is concluded of each where nobody changed it, and by the key of who is believed."""
@@ -73,7 +75,8 @@ def test_without_a_lie_the_truth_is_concluded(each: bool, subjects: dict[str, Su
 
 def test_every_kind_of_statement_is_lied_about(subjects: dict[str, Subject]) -> None:
     lied = {predicate for subject in subjects.values() for predicate in subject.kinds}
-    assert lied == {predicate for kind in KINDS for predicate in kind.predicates}
+    without = {ANSWER} if importlib.util.find_spec("transformers") is None else set[Kind]()
+    assert lied == {predicate for kind in KINDS if kind not in without for predicate in kind.predicates}
 
 
 def test_some_lies(subjects: dict[str, Subject]) -> None:

@@ -98,7 +98,7 @@ def test_sizes_are_bounded_by_the_weights_before_anything_is_built(
     def built(*_: object) -> None:
         raise AssertionError("it was built")
 
-    monkeypatch.setattr(order, "_config", built)
+    monkeypatch.setattr(order, "load_config", built)
     said = refused(changed(**changes), data).sentence
     assert f"config.json says {name!r}" in said
     assert "its weights, 16 tensors" in said

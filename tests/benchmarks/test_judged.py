@@ -163,7 +163,7 @@ def test_margins_are_proven_or_fixed_and_every_piece_is_a_cell_on_its_machine() 
     assert pieces.with_margin("proven").precision == Precision()
     assert [pieces.with_margin(name).precision.margin_bits for name in whole.MARGINS[1:]] == [50, 47, 44, 41, 38, 35]
     found = {cell.key: cell for cell in whole.cells(whole.WHOLE.parsed("whole", ["gpt2"]))}
-    assert list(found)[:4] == ["gpt2/order", "gpt2/record", "gpt2/apart", "gpt2/audit"]
+    assert list(found)[:4] == ["gpt2/order", "gpt2/record", "gpt2/audit", "gpt2/apart"]
     assert found["gpt2/audit-m50"].variables == whole.MACHINES["other"]
     words = ["rehearsal", "--precision", "exact-20"]
     keys = [cell.key for cell in whole.cells(whole.WHOLE.parsed("whole", words))]

@@ -8,6 +8,7 @@ key was stolen: its reader has a list that says so.
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
 import os
 import random
@@ -196,6 +197,7 @@ class Statements:
             self._revocations(),
             self._comparison(),
             self._release(),
+            *self._answer(),
             *(self._log(true) for true in (True, False)),
         )
 
@@ -491,6 +493,31 @@ class Statements:
             name="list of a release", kind=kinds.RELEASE, by="builder", envelope=said, others=rest,
             read=self._verified(*(folder / name for name in files), options=("--all",)),
             own=_words("predicate.version", "predicate.commit"),
+        )  # fmt: skip
+
+    def _answer(self) -> Iterable[Statement]:
+        """What a model answered, beside its folder and the question; none where the library of models is absent."""
+        if importlib.util.find_spec("transformers") is None:
+            return
+        from support import small_models
+
+        model, key = small_models.gpt2(self._folder / "model"), self._folder / "trainer.pem"
+        made = []
+        for place, prompt in enumerate(("the auditor replays", "the trainer signs")):
+            question, out = self._folder / f"question-{place}.json", self._folder / f"answer-{place}.json"
+            _ask(_CODES, "ask", "--prompt", prompt, "--tokens", "4", "--out", question)
+            _ask(_CODES, "answer", model, question, "--key", key, "--out", out)
+            made.append(out.read_bytes())
+        question, codes = self._folder / "question-0.json", (ACCEPTED, *[REFUSED] * 5)
+
+        def read(data: bytes, reader: Reader) -> str:
+            path, key = self._place("answer", data), self._place("pub.pem", reader.key.public.pem.encode())
+            options = ("--question", question, "--key", key, "--trust", reader.trust)
+            return _ask(codes, "check-answer", path, model, *options)
+
+        yield Statement(
+            name="answer of a model", kind=kinds.ANSWER, by="trainer", envelope=made[0], others=made[1:], read=read,
+            own=_words("predicate.signed_at", "predicate.verdict"), role="auditor",
         )  # fmt: skip
 
     def _log(self, true: bool) -> Statement:

@@ -76,8 +76,8 @@ ELSEWHERE = {
     "order hf": "what it reads takes long to load",
     "order evaluate": "it needs a model's folder: tests/engine/training/test_evaluation.py",
     "export hub": "it needs a model's folder: tests/engine/hub/",
-    "answer": "it needs a model's folder: tests/engine/answers/",
-    "check-answer": "it needs a model's folder: tests/engine/answers/",
+    "answer": "it needs a model's folder: tests/attacks/test_answers.py",
+    "check-answer": "it needs a model's folder: tests/attacks/test_answers.py",
     "export tensorboard": "its package is not installed everywhere",
     "export mlflow": "its package is not installed everywhere",
 }
