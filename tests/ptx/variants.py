@@ -98,6 +98,7 @@ def _exact() -> None:
         top = exact.largest(x, lengths)
         exact.quantise(x, lengths, top, 24, flag)
         exact.total(x, lengths, 24, flag)
+        exact.row_frexp(x, lengths)
     for count in _COUNTS[:-1]:
         exact.bracket(_absent(count, dtype=torch.float64), 2.0**-50, 64)
         for kind in ("sqrt", "reciprocal", "rsqrt"):
