@@ -138,7 +138,7 @@ def launches(program: Program, precision: AnyPrecision, form: str = FORMS[0]) ->
     with _as_cuda():
         computer = Interpreter(
             program, META, TORCH_DTYPES[precision.compute], _compute(precision), devicechains.run_on_device,
-            devicechains.is_defined if isinstance(precision, ExactPrecision) else devicechains.is_unrounded,
+            devicechains.DEFINED if isinstance(precision, ExactPrecision) else devicechains.UNROUNDED,
         )  # fmt: skip
         kernels, arithmetic = Kernels(META, 1, run_ahead=True), arithmetic_of(precision)
         rounder: Any

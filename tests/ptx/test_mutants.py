@@ -94,6 +94,7 @@ MUTANTS = {
     "statistics of terms": ("norms", "tl.load(means + term,", "tl.load(means + term * 0,"),
     "a selection": ("chains", "tl.where(a != 0, values[code[k][2]], values[code[k][3]])",
                     "tl.where(a == 0, values[code[k][2]], values[code[k][3]])"),
+    "an operand that is spread": ("chains", "whole % inners[k]", "whole % overs[k]"),
     "a number of a chain": ("chains", "made = tl.load(scalars[code[k][2]]) - a",
                             "made = a - tl.load(scalars[code[k][2]])"),
     "elements beyond a chain's end": ("chains", "total_of(tl.where(inside, terms, 0))", "total_of(terms)"),

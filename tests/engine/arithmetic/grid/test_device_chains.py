@@ -90,11 +90,11 @@ def step(
     """Record a step, or with logs replay it."""
     run = devicechains.run_on_device
     if isinstance(precision, ExactPrecision):
-        holds = devicechains.is_defined
-        computer = Interpreter(program, kernels.device, torch.float32, exactly(Profile(20)), run, holds)
+        rules = devicechains.DEFINED
+        computer = Interpreter(program, kernels.device, torch.float32, exactly(Profile(20)), run, rules)
     else:
-        holds = devicechains.is_unrounded
-        computer = Interpreter(program, kernels.device, torch.float64, run_chain=run, holds=holds)
+        rules = devicechains.UNROUNDED
+        computer = Interpreter(program, kernels.device, torch.float64, run_chain=run, rules=rules)
     rounder: Any
     if logs is None:
         rounder = arithmetic_of(precision).recorder(program, kernels)
@@ -135,6 +135,49 @@ def test_every_operation_has_the_bits_of_the_cpu(kernels: Kernels, monkeypatch: 
     assert len(launched) == 1, "all of it is one chain"
     names = {one[0] for one in launched[0]}
     assert names >= {"ADD_S", "DIV", "DIV_S", "SUB_FROM_S", "SQRT", "NEG", "ABS", "WHERE", "LT", "LE", "EQ", "SITE"}
+    for name in expected.state:
+        assert torch.equal(found.state[name].cpu().view(torch.int32), expected.state[name].view(torch.int32)), name
+    assert found.loss == expected.loss
+    assert same == fingerprints
+
+
+def spread_operands() -> Program:
+    """Rows and columns times a number each, a vector that is added, a mask of rows, and single operators."""
+    made = Builder()
+    w, m = Value(0), Value(1)
+    columns, rows = TensorType("float32", SHAPE[1:]), TensorType("float32", (SHAPE[0], 1))
+    of_row = made("amax.default", w, (1,), True, type=rows)
+    of_column = made("amax.default", m, (0,), False, type=columns)
+    scaled = made("mul.Tensor", made("mul.Tensor", w, of_row), of_column)
+    chosen = made("lt.Scalar", of_row, 1.0, type=TensorType("bool", rows.shape))
+    masked = made("masked_fill.Scalar", made("sub.Tensor", of_column, scaled), chosen, 0.25)
+    alone = made("div.Tensor", m, of_row)
+    loss = made("sum.default", made("sum.dim_IntList", masked, (0,), False, type=columns), type=SCALAR)
+    return Program(tuple(made.inputs), tuple(made.nodes), {"w": masked, "m": alone}, loss)
+
+
+@pytest.mark.parametrize("precision", [PRECISION, Precision(margin_bits=34, proven=False)], ids=["exact", "rounded"])
+def test_operands_that_are_spread_over_a_chain(
+    kernels: Kernels, precision: AnyPrecision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, given = spread_operands(), inputs()
+    for state in given.state.values():
+        state.clamp_(-(2.0**30), 2.0**30)
+    expected, _, fingerprints = on_cpu(given, program, precision)
+    reach(monkeypatch)
+    spread: list[Any] = []
+
+    def run(*arguments: Any) -> None:
+        spread.append(arguments[3])
+        kernel(*arguments)
+
+    kernel = devicechains.run
+    monkeypatch.setattr(devicechains, "run", run)
+    found, rounder, same = step(kernels, given, program, precision)
+    assert not rounder.waits
+    if precision is PRECISION:
+        by_row, by_column = (SHAPE[1], 1), (math.prod(SHAPE), SHAPE[1])
+        assert sorted(spread, key=len) == [[(1, 1)], [(1, 1), by_row], [(1, 1), by_row, by_column, by_row]]
     for name in expected.state:
         assert torch.equal(found.state[name].cpu().view(torch.int32), expected.state[name].view(torch.int32)), name
     assert found.loss == expected.loss
