@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
+from counterfoil.program.capture import capture
+from counterfoil.program.update import AdamW
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.grid import devicechains
@@ -245,3 +250,54 @@ def test_a_state_beyond_float32_is_found_though_no_site_is(kernels: Kernels, mon
     assert found.value.sentence == expected.value.sentence
     found, _, _ = step(kernels, replace(given, state=inputs().state), program)
     assert torch.isfinite(found.state["w"]).all()
+
+
+class Attentive(nn.Module):
+    """Attention over what a linear layer and a layer norm give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(6, 8)
+        self.norm = nn.LayerNorm(8)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.last = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute ``[N, 3]`` of ``[N, T, 6]``."""
+        x = self.norm(self.first(x))
+        return self.last((x + self.attention(x, x, x, need_weights=False)[0]).mean(1))
+
+
+def loss_of(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    return functional.cross_entropy(model(batch["x"]), batch["y"])
+
+
+@pytest.mark.skipif(ON_DEVICE, reason="kernels are interpreted where there is no device")
+def test_a_training_step_by_rows_has_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that a device does to a step, by Triton's interpreter: rows, products, sums and chains."""
+    precision, types = (
+        ExactPrecision(20, rows=True),
+        {"x": TensorType("float32", (2, 5, 6)), "y": TensorType("int64", (2,))},
+    )
+    torch.manual_seed(0)
+    program = capture(Attentive(), loss_of, AdamW(clip_norm=1.0), types, exact=precision).program
+    floats = {item.name: torch.rand(item.type.shape) for item in program.inputs if item.type.dtype == "float32"}
+    state = {item.name: floats.get(item.name, torch.ones(item.type.shape, dtype=torch.int64))
+             for item in program.inputs if item.kind == "state"}  # fmt: skip
+    numbers = {item.name: 0.125 for item in program.inputs if item.kind == "scalar"}
+    given = StepInputs(state, {"x": floats["x"], "y": torch.tensor([2, 0])}, numbers, Draws(1, 1))
+    expected, _, fingerprints = on_cpu(given, program, precision)
+    reach(monkeypatch)
+    monkeypatch.setattr(devices, "loops_reach", lambda _device: False)
+    chains: list[Any] = []
+    kernel = devicechains.run
+    monkeypatch.setattr(devicechains, "run", lambda *arguments: chains.append(arguments[3]) or kernel(*arguments))
+    there = Kernels(torch.device("cpu"), 1, run_ahead=True)
+    found, rounder, same = step(there, given, program, precision)
+    there.close()
+    assert not rounder.waits
+    assert any(one != (1, 1) for spreads in chains for one in spreads)
+    for name, tensor in expected.state.items():
+        assert torch.equal(found.state[name].view(torch.uint8), tensor.view(torch.uint8)), name
+    assert found.loss == expected.loss
+    assert same == fingerprints
