@@ -78,6 +78,7 @@ MOVED: Mapping[str, _Moved] = {
     "_quantise": (("x", "largest"), ("values", "exponents")),
     "_sum": (("x", "largest"), ("totals",)),
     "_sum_whole": (("x",), ("result",)),
+    "_row_frexp": (("x",), ("fractions", "scales")),
     "_round_sums": (("totals", "largest"), ("result",)),
     "_bracket": (("values",), ("result",)),
     "_fill": ((), ("out",)),
@@ -137,7 +138,7 @@ def launches(program: Program, precision: AnyPrecision, form: str = FORMS[0]) ->
     with _as_cuda():
         computer = Interpreter(
             program, META, TORCH_DTYPES[precision.compute], _compute(precision), devicechains.run_on_device,
-            devicechains.is_defined if isinstance(precision, ExactPrecision) else devicechains.is_unrounded,
+            devicechains.DEFINED if isinstance(precision, ExactPrecision) else devicechains.UNROUNDED,
         )  # fmt: skip
         kernels, arithmetic = Kernels(META, 1, run_ahead=True), arithmetic_of(precision)
         rounder: Any
@@ -381,7 +382,7 @@ _OPERATIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {"_multiply": _o
 LARGE = {"gpt2-124M": lambda: public_gpt2(8, 512)}
 """Steps that are only counted here."""
 STEPS: Mapping[str, Callable[[], Workload]] = {**WORKLOADS, **LARGE}
-COUNTED = ("exact-20", "float64-24")
+COUNTED = ("exact-20", "exact-20-rows", "float64-24")
 
 
 def _cells(options: Namespace) -> list[Cell]:

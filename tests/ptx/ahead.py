@@ -36,7 +36,7 @@ TARGETS = {
 }  # fmt: skip
 BUDGETS = {
     "_round_block": 176, "_fingerprint_block": 96, "_leaves": 128,
-    "_largest": 64, "_quantise": 96, "_sum": 96, "_round_sums": 64, "_bracket": 96,
+    "_largest": 64, "_quantise": 96, "_sum": 96, "_round_sums": 64, "_row_frexp": 96, "_bracket": 96,
     "_multiply": 255, "_convolve": 255, "_fill": 64,
     "_run_chain": 128, "_sum_whole": 128, "_sure": 96, "_top": 64, "_measure": 128,
     "_largest_gate": 96, "_largest_of_products": 64, "_layer_norm": 128, "_layer_norm_gradient": 128,

@@ -128,9 +128,15 @@ class PtxDriver(DriverBase):
         constant.update(place for place, kind in enumerate(source.signature.values()) if kind == "constexpr")
         kept = [place for place in range(len(names)) if place not in constant]
 
+        def without_constants(place: int, value: Any) -> Any:
+            # Of a tuple each number that is 1 is a constant.
+            if not isinstance(value, tuple):
+                return value
+            return tuple(one for number, one in enumerate(value) if (place, number) not in source.constants)
+
         def launch(x: int, y: int, z: int, _stream: int, program: Program, *rest: Any) -> None:
             # Before the arguments come what Triton's own launchers are told.
-            given = {names[place]: rest[4 + place] for place in kept}
+            given = {names[place]: without_constants(place, rest[4 + place]) for place in kept}
             self._launch(program, Launch((x, y, z), metadata.num_warps * 32, {}, metadata.shared), given)
 
         return launch

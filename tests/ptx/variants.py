@@ -98,6 +98,7 @@ def _exact() -> None:
         top = exact.largest(x, lengths)
         exact.quantise(x, lengths, top, 24, flag)
         exact.total(x, lengths, 24, flag)
+        exact.row_frexp(x, lengths)
     for count in _COUNTS[:-1]:
         exact.bracket(_absent(count, dtype=torch.float64), 2.0**-50, 64)
         for kind in ("sqrt", "reciprocal", "rsqrt"):
@@ -203,7 +204,7 @@ def _norms() -> None:
 
 
 def _chains() -> None:
-    from counterfoil_core.kernels.cuda.chains import Instruction, narrow, run
+    from counterfoil_core.kernels.cuda.chains import WHOLE, Instruction, narrow, run
 
     # A step of Adam, whose sites are its root and its quotient; and a selection of the sum or the quotient of two.
     adam: list[Instruction] = [
@@ -224,11 +225,17 @@ def _chains() -> None:
     row, top, number = _absent(16, dtype=torch.int64), _absent(1, dtype=torch.int32), _absent(dtype=torch.float32)
     for count in _COUNTS:
         many, truths = _absent(count, dtype=torch.float32), _absent(count, dtype=torch.bool)
-        run(adam, [many] * 4, [many] * 3, [number] * 9, [row] * 2, [top] * 3, torch.float32)
-        run(chosen, [many, truths], [many, truths], [number], [], [], torch.float32)
+        run(adam, count, [many] * 4, [WHOLE] * 4, [many] * 3, [number] * 9, [row] * 2, [top] * 3, torch.float32)
+        run(chosen, count, [many, truths], [WHOLE] * 2, [many, truths], [number], [], [], torch.float32)
         wide, numbers = _absent(count, dtype=torch.float64), [_absent(dtype=torch.float64)] * 2
-        run(moment, [wide, many], [many, wide], numbers, [], [top], torch.float64)
+        run(moment, count, [wide, many], [WHOLE] * 2, [many, wide], numbers, [], [top], torch.float64)
         narrow(wide)
+    # A matrix whose rows and columns are multiplied by a number each.
+    scaled: list[Instruction] = [("MUL", 0, 1, 0), ("MUL", 3, 2, 0), ("SITE", 4, 0, 0), ("STORE", 4, 0, 0)]
+    for rows, columns in ((64, 48), (37, 41), (2**21, 2**11)):
+        parts = [_absent(length, dtype=torch.float32) for length in (rows * columns, rows, columns)]
+        spreads = [WHOLE, (columns, 1), (rows * columns, columns)]
+        run(scaled, rows * columns, parts, spreads, parts[:1], [], [row], [], torch.float32)
 
 
 def variants(

@@ -75,10 +75,10 @@ class Machine:
         own = replace(self, imitates=None).compute(precision)
         if not devices.triton_reaches(self.device):
             return Interpreter(program, self.device, dtype, own, run_chain)
-        from counterfoil_core.arithmetic.grid.devicechains import is_defined, is_unrounded, run_on_device
+        from counterfoil_core.arithmetic.grid.devicechains import DEFINED, UNROUNDED, run_on_device
 
-        holds = is_defined if isinstance(precision, ExactPrecision) else is_unrounded
-        return Interpreter(program, self.device, dtype, own, run_on_device, holds)
+        rules = DEFINED if isinstance(precision, ExactPrecision) else UNROUNDED
+        return Interpreter(program, self.device, dtype, own, run_on_device, rules)
 
     def compute(self, precision: AnyPrecision, perturbation: str | None = None) -> Compute:
         """Return what computes an operator under a precision profile.

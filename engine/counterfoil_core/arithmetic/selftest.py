@@ -26,6 +26,7 @@ from counterfoil_core.kernels.cpu.rounding import mix_values
 from counterfoil_core.kernels.exact.forms import is_sound
 from counterfoil_core.kernels.exact.philox import philox4x32, uniform
 from counterfoil_core.kernels.exact.products import Form
+from counterfoil_core.kernels.exact.rows import row_frexp
 from counterfoil_core.kernels.grid import Grid
 from counterfoil_core.operators.facts import EXPONENTIAL, NORMAL, UNIFORM
 from counterfoil_core.operators.node import Node, TensorType, Value
@@ -200,6 +201,8 @@ def run_selftest(machine: Machine, precision: AnyPrecision) -> str:
         if not products_are_right(torch_device, TORCH_DTYPES[name]):
             raise _failed(say("products in {0}", name))
     if isinstance(precision, ExactPrecision):
+        if precision.rows and not _divides_rows(torch_device):
+            raise _failed(say("rows as fractions of powers of two"))
         _test_exact_step(machine, ExactPrecision(20), EXACT_STATE_ROOT, EXACT_FINGERPRINT)
         if precision.bits in EXACT_ROOTS:
             _test_exact_step(machine, precision, *EXACT_ROOTS[precision.bits])
@@ -241,6 +244,22 @@ def _keeps_subnormals(machine: Machine) -> bool:
     known = ((small + small, 2), (small * 3.0, 3), (small / 0.25, 4), (shorter, 3))
     widened = small.to(torch.float64) * 2.0**149
     return bool((widened == 1).all()) and all(bool((x.view(torch.int32) == bits).all()) for x, bits in known)
+
+
+_ROWS = ((6.0, -1.5), (3 * 2.0**-149, -(2.0**-149)), (0.0, -0.0), (2.0**-126, 2.0**127))
+_FRACTIONS = ((1.5, -0.375), (1.5, -0.5), (0.0, -0.0), (0.0, 1.0))
+_POWERS = ((4.0,), (2.0**-148,), (2.0**-149,), (2.0**127,))
+
+
+def _divides_rows(device: torch.device) -> bool:
+    """Whether rows are the fractions of the powers of two that they are, whether they lie in rows or in columns."""
+    x = torch.tensor(_ROWS, device=device)
+    known = [torch.tensor(right).view(torch.int32) for right in (_FRACTIONS, _POWERS)]
+    return all(
+        torch.equal(found.cpu().contiguous().view(torch.int32), right)
+        for laid in (x, x.mT.contiguous().mT)
+        for found, right in zip(row_frexp(laid), known, strict=True)
+    )
 
 
 def _test_rounded_step(machine: Machine) -> None:

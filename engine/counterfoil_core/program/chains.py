@@ -1,5 +1,7 @@
 """Chains: runs of elementwise operators on tensors of one shape, which are computed together, block by block.
 
+On a device operands may be spread over that shape, as torch broadcasts them, and one operator is a chain too.
+
 An optimizer's update is some sixteen operators on tensors of a parameter's size. One after the other each writes a
 fresh tensor, which the next reads again; together they read the operands once and write the results once, and whatever
 dies inside never exists in full size (:mod:`counterfoil_core.arithmetic.grid.tiles` computes them).
@@ -20,7 +22,7 @@ from typing import Any
 
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.operators.node import Node, Value
-from counterfoil_core.program.elementwise import Expression, expression_of, values_in
+from counterfoil_core.program.elementwise import Expression, expression_of, spread_of, values_in
 from counterfoil_core.program.graph import Program, node_values
 
 SMALLEST = 2
@@ -82,6 +84,8 @@ class ChainOperand:
 
     value: int  #: The number of the value.
     dtype: str  #: ``float64``; ``float32`` for state as it is stored; ``bool``.
+    shape: tuple[int, ...]  #: The chain's; or one that is spread over it, of what is read.
+    spread: tuple[int, int]  #: How it is spread (:func:`.program.elementwise.spread_of`).
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,7 @@ class Chain:
     """Operators that are computed together; what runs a chain may keep things by it."""
 
     nodes: tuple[int, ...]  #: Indices of the operators, ascending; the chain runs at the place of the last.
-    shape: tuple[int, ...]  #: The shape of every tensor in it.
+    shape: tuple[int, ...]  #: The shape of every tensor in it, but for operands that are spread over it.
     operands: tuple[ChainOperand, ...]  #: What it reads: the first slots, in this order.
     results: tuple[ChainOperand, ...]  #: What it writes because something outside needs it: the next slots.
     scalars: tuple[float | Value, ...]  #: Numbers, and zero-dimensional floating-point values.
@@ -102,8 +106,21 @@ class Chain:
 
     @cached_property
     def elements(self) -> int:
-        """Elements of every tensor in it."""
+        """Elements of its shape."""
         return math.prod(self.shape)
+
+
+@dataclass(frozen=True)
+class ChainRules:
+    """What may be a chain, by who computes it."""
+
+    holds: Callable[[Expression], bool] = lambda _: True  #: Whether it may hold what an operator does to each element.
+    alone: bool = False  #: Whether one operator is a chain.
+    spread: bool = False  #: Whether operands may be spread over its shape.
+
+
+ON_CPU = ChainRules()
+"""Of what the CPU computes block by block."""
 
 
 @dataclass(frozen=True)
@@ -125,20 +142,18 @@ class OperatorSequence:
         return frozenset(index for chain in self.chains.values() for index in chain.nodes[:-1])
 
 
-def schedule(
-    program: Program, smallest: int = SMALLEST, holds: Callable[[Expression], bool] = lambda _: True
-) -> OperatorSequence:
+def schedule(program: Program, smallest: int = SMALLEST, rules: ChainRules = ON_CPU) -> OperatorSequence:
     """Return which operators of a program run together.
 
     Args:
         program: The program.
         smallest: Elements that a tensor has at the least.
-        holds: Whether a chain may hold what an operator does to each element.
+        rules: What may be a chain.
     """
-    links = _Links(program, smallest, holds)
+    links = _Links(program, smallest, rules)
     for index in range(len(program.nodes)):
         links.take(index)
-    groups = sorted(tuple(sorted(group.nodes)) for group in links.groups() if len(group.nodes) > 1)
+    groups = sorted(tuple(sorted(group.nodes)) for group in links.groups() if rules.alone or len(group.nodes) > 1)
     readers: dict[int, list[int]] = {}
     for index, node in enumerate(program.nodes):
         for value in node_values(node):
@@ -165,10 +180,10 @@ class _Group:
 class _Links:
     """Joins operators whose results the others read, as long as nothing in between has to be computed after them."""
 
-    def __init__(self, program: Program, smallest: int, holds: Callable[[Expression], bool]) -> None:
+    def __init__(self, program: Program, smallest: int, rules: ChainRules) -> None:
         self._program = program
         self._smallest = smallest
-        self._holds = holds
+        self._rules = rules
         self._maker: dict[int, _Group] = {}
         """The group that makes a value."""
         self._all: dict[_Group, None] = {}
@@ -219,8 +234,8 @@ class _Links:
         entry = node.entry
         if entry.operator_class is OperatorClass.ROUNDED and entry.scale != "output":
             return None
-        found = expression_of(node, self._program.types)
-        return found if found is not None and self._holds(found) else None
+        found = expression_of(node, self._program.types, spread=self._rules.spread)
+        return found if found is not None and self._rules.holds(found) else None
 
     def _close_rounding(self) -> None:
         """A group with a rounding site takes no operator that comes after a site of another: sites keep their order."""
@@ -265,6 +280,9 @@ class _Assembler:
         self._program = program
         self._nodes = nodes
         self._expressions = expressions
+        described = program.nodes[nodes[0]].outputs[0]
+        assert described is not None
+        self._shape = described.shape
         members = set(nodes)
         made = [program.nodes[index].first_value for index in nodes]
         kept = set(kept)
@@ -273,7 +291,7 @@ class _Assembler:
         others = {item.name for item in program.state_inputs() if not item.type.floating}
         updated -= {value.number for name, value in program.updates.items() if name in others}
         self._results = {
-            value: ChainOperand(value, self._result_dtype(value, stored=value in updated - read_outside))
+            value: self._described(value, self._result_dtype(value, stored=value in updated - read_outside))
             for value in made
             if value in read_outside or value in kept
         }
@@ -282,7 +300,7 @@ class _Assembler:
         for index in nodes:
             for value in values_in(expressions[index]):
                 if value not in made and program.types[value].shape != ():  # type: ignore[union-attr]
-                    self._operands.setdefault(value, ChainOperand(value, self._operand_dtype(value)))
+                    self._operands.setdefault(value, self._described(value, self._operand_dtype(value)))
         self._scalars: dict[float | Value, int] = {}
         self._slot_of = {value: n for n, value in enumerate((*self._operands, *self._results))}
         sites = {site.node: number for number, site in enumerate(program.sites)}
@@ -295,11 +313,9 @@ class _Assembler:
     def chain(self) -> Chain:
         rounding, slots = self._assemble(rounded=True)
         plain, others = self._assemble(rounded=False)
-        described = self._program.nodes[self._nodes[0]].outputs[0]
-        assert described is not None
         return Chain(
             nodes=self._nodes,
-            shape=described.shape,
+            shape=self._shape,
             operands=tuple(self._operands.values()),
             results=tuple(self._results.values()),
             scalars=tuple(self._scalars),
@@ -310,6 +326,13 @@ class _Assembler:
             slots=max(slots, others),
             internal=self._internal,
         )
+
+    def _described(self, value: int, dtype: str) -> ChainOperand:
+        described = self._program.types[value]
+        assert described is not None
+        spread = spread_of(described.shape, self._shape)
+        assert spread is not None, "an operand that does not fit has no expression"
+        return ChainOperand(value, dtype, described.shape, spread)
 
     def _operand_dtype(self, value: int) -> str:
         inputs, described = self._program.inputs, self._program.types[value]

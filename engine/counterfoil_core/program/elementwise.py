@@ -19,12 +19,13 @@ _LARGEST_INTEGER = 2**53
 """Beyond it an integer among the arguments need not be a float64."""
 
 
-def expression_of(node: Node, types: Sequence[TensorType | None]) -> Expression | None:
+def expression_of(node: Node, types: Sequence[TensorType | None], *, spread: bool = False) -> Expression | None:
     """Return what an operator does to each element; None where a chain does not hold it.
 
     Args:
         node: The operator.
         types: Shape and dtype of every value of the program, by its number; None where a value is none.
+        spread: Whether operands may be spread over the result's shape (:func:`spread_of`), but not all of them.
     """
     rule = _RULES.get(node.operator)
     if rule is None or len(node.outputs) != 1 or node.outputs[0] is None:
@@ -51,7 +52,7 @@ def expression_of(node: Node, types: Sequence[TensorType | None]) -> Expression 
     found = build(*(arguments.get(name) for name in parameters))
     output = node.outputs[0]
     expected = "bool" if found is not None and found[0] in COMPARISONS else "float32"
-    if found is None or output.dtype != expected or not _fits(found, output.shape, types):
+    if found is None or output.dtype != expected or not _fits(found, output.shape, types, spread):
         return None
     # What a stranger's program declares may be another shape than its operator gives: that is found the ordinary way.
     read = [described for v in node_values(node) if (described := types[v.number]) is not None]
@@ -69,19 +70,42 @@ def values_in(expression: Expression) -> Iterable[int]:
             yield operand.number
 
 
-def _fits(expression: Expression, shape: tuple[int, ...], types: Sequence[TensorType | None]) -> bool:
+def spread_of(given: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Return where the elements of a tensor lie that is spread over a shape, as torch broadcasts it.
+
+    Returns:
+        ``over`` and ``inner``: the element ``i`` of the whole is ``i // over * inner + i % inner`` of the tensor, both
+        contiguous. None where the shapes do not fit, or what is spread is not one axis, or axes side by side.
+    """
+    if len(given) > len(shape):
+        return None
+    given = (*[1] * (len(shape) - len(given)), *given)
+    apart = [axis for axis, (own, length) in enumerate(zip(given, shape, strict=True)) if own != length]
+    if not apart:
+        return 1, 1
+    between = range(apart[0], apart[-1] + 1)
+    if any(given[axis] != 1 for axis in between):
+        return None
+    inner = math.prod(shape[apart[-1] + 1 :])
+    return inner * math.prod(shape[axis] for axis in between), inner
+
+
+def _fits(expression: Expression, shape: tuple[int, ...], types: Sequence[TensorType | None], spread: bool) -> bool:
     """Whether every operand is of the result's shape or one number, and of the dtype that its place asks for."""
     name, *operands = expression
     for position, operand in enumerate(operands):
         condition = name == "where" and position == 0
         if isinstance(operand, tuple):
-            if condition != (operand[0] in COMPARISONS) or not _fits(operand, shape, types):
+            if condition != (operand[0] in COMPARISONS) or not _fits(operand, shape, types, spread):
                 return False
         elif isinstance(operand, Value):
             described = types[operand.number]
             if described is None or described.dtype != ("bool" if condition else "float32"):
                 return False
-            if described.shape != shape and (described.shape != () or condition):
+            if described.shape == () and shape != ():
+                if condition:
+                    return False
+            elif described.shape != shape and not (spread and spread_of(described.shape, shape)):
                 return False
         elif condition or not _is_number(operand):
             return False

@@ -14456,6 +14456,10 @@ Lauf zu finden</translation>
             <translation>Zeilenbeweis</translation>
         </message>
         <message>
+            <source>rows as fractions of powers of two</source>
+            <translation>Zeilen als Bruchteile von Zweierpotenzen</translation>
+        </message>
+        <message>
             <source>rows of {0}</source>
             <translation>Zeilen von {0}</translation>
         </message>

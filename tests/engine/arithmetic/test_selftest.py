@@ -38,9 +38,10 @@ from counterfoil_core.program.graph import Program
 CPU = torch.device("cpu")
 HERE = Machine(CPU, 1)
 ROUNDED, SHORT, EXACT = Precision(), PROFILES["float32-bfloat16"], ExactPrecision(20)
+BY_ROWS = ExactPrecision(20, rows=True)
 
 
-@pytest.mark.parametrize("precision", [ROUNDED, SHORT, EXACT, ExactPrecision(13)], ids=str)
+@pytest.mark.parametrize("precision", [ROUNDED, SHORT, EXACT, ExactPrecision(13), BY_ROWS], ids=str)
 def test_this_machine_passes(precision: AnyPrecision) -> None:
     assert "cpu" in selftest.run_selftest(HERE, precision)
 
@@ -140,6 +141,8 @@ def test_the_exact_step_has_one_answer_in_every_form(forms: tuple[Form, Form]) -
         ("EXACT_ROOTS", {13: ("00" * 32, 0)}, ExactPrecision(13), "an exact training step"),
         ("EXACT_STATE_ROOT", "00" * 32, EXACT, "an exact training step"),
         ("EXACT_FINGERPRINT", 1, EXACT, "an exact training step"),
+        ("_POWERS", ((8.0,), *selftest._POWERS[1:]), BY_ROWS, "rows as fractions of powers of two"),
+        ("_FRACTIONS", (*selftest._FRACTIONS[:2], (0.0, 0.0), selftest._FRACTIONS[3]), BY_ROWS, "rows as fractions"),
     ],
 )
 def test_a_wrong_answer_is_named(

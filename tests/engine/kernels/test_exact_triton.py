@@ -35,6 +35,7 @@ from counterfoil_core.kernels.exact.limits import sum_bits
 from counterfoil_core.kernels.exact.products import Form, Scope
 from counterfoil_core.kernels.exact.quantise import exponents_of, quantise
 from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
+from counterfoil_core.kernels.exact.rows import row_frexp
 from support import definite_reference as reference, kernelrules as rules
 from support.definite_reference import bits_of, same_bits, wild
 from support.triton_device import DEVICES, ON_DEVICE
@@ -402,6 +403,52 @@ def test_sums_of_few_and_of_many_terms(device: str, shape: tuple[int, ...], axes
         x.reshape(-1)[terms // 2] = math.nan
         sums.total(x.to(device), axes)
     assert all(map(bool, noted.raised()))
+
+
+@pytest.mark.parametrize(
+    "shape", [(12, 7), (5, 1), (1, 3000), (2, 3, 40, 9), (9,), (4, 66_000), (3, 4, 1100), (2300, 1)]
+)
+def test_rows_over_their_powers_of_two(device: str, shape: tuple[int, ...]) -> None:
+    """In rows and in columns, of one program and of several; the control is one bit of a row's largest element."""
+    x = wild(shape, 12, -149, 120)
+    # Each edge is the largest magnitude of a row, where there are so many rows; the last one is of zeros.
+    for row, edge in zip(x.view(-1, shape[-1])[:-1], EDGES, strict=False):
+        row.clamp_(-abs(edge), abs(edge))[-1] = edge
+    x.view(-1, shape[-1])[1:][-1:] = -0.0
+    expected = on_cpu(row_frexp, x)
+    for laid in (x, x.mT.contiguous().mT if x.dim() > 1 else x, torch.stack((x, x), -1)[..., 0]):
+        for found, right in zip(row_frexp(laid.to(device)), expected, strict=True):
+            assert found.shape == right.shape
+            assert same_bits(found.cpu().contiguous(), right)
+    place = int(x.abs().argmax())
+    x.view(torch.int32).view(-1)[place] ^= 1 << 23
+    assert not same_bits(row_frexp(x.to(device))[1].cpu(), expected[1])
+
+
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan, -math.nan])
+def test_rows_that_are_not_finite_have_an_infinite_power(device: str, bad: float) -> None:
+    for length in (5, 66_000):
+        x = wild((3, length), 4)
+        x[1, 3] = bad
+        fractions, scales = (found.cpu() for found in row_frexp(x.to(device)))
+        assert scales[1] == math.inf
+        assert fractions[1, 3].isnan()
+        expected = on_cpu(row_frexp, x)
+        assert same_bits(scales, expected[1])
+        assert same_bits(fractions.nan_to_num(7.5), expected[0].nan_to_num(7.5))
+
+
+@pytest.mark.often
+def test_rows_over_their_powers_of_two_are_a_launch(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In columns too, and what is computed is what the kernel was asked for."""
+    x, asked = wild((6, 50), 2).to(device), []
+    launch = exact.launch_grouped
+    monkeypatch.setattr(
+        exact, "launch_grouped", lambda kernel, *rest, **named: asked.append(kernel) or launch(kernel, *rest, **named)
+    )
+    for laid in (x, x.mT):
+        row_frexp(laid)
+    assert asked == [exact._row_frexp] * 2
 
 
 @pytest.mark.parametrize("kind", ["sqrt", "reciprocal", "rsqrt"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import torch
@@ -12,7 +14,8 @@ from counterfoil.program.capture import capture
 from counterfoil.program.update import AdamW
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.operators.node import Node, TensorType, Value
-from counterfoil_core.program.chains import Chain, Code, schedule
+from counterfoil_core.program.chains import Chain, ChainRules, Code, schedule
+from counterfoil_core.program.elementwise import spread_of
 from counterfoil_core.program.graph import Input, Program, node_values
 
 WHOLE, ONE, OTHER = TensorType("float32", (8, 9)), TensorType("float32", ()), TensorType("float32", (9, 8))
@@ -30,6 +33,41 @@ def program(*nodes: tuple[str, tuple[Any, ...], TensorType] | tuple[str, tuple[A
 
 def nodes_of(made: Program, smallest: int = 1) -> list[tuple[int, ...]]:
     return [chain.nodes for chain in schedule(made, smallest).chains.values()]
+
+
+def test_where_the_elements_of_a_spread_operand_lie() -> None:
+    """As torch broadcasts it, or None where two groups of axes are spread, or it does not fit."""
+    shape, seen = (2, 3, 4, 5), 0
+    lengths = [given for n in range(1, 5) for given in itertools.product((1, 2, 3, 4, 5), repeat=n)]
+    for given in lengths:
+        padded = (*[1] * (4 - len(given)), *given)
+        fits = all(own in (1, length) for own, length in zip(padded, shape, strict=True))
+        apart = "".join("s" if own == 1 else "k" for own in padded)
+        found = spread_of(given, shape)
+        assert (found is not None) == (fits and len(apart.replace("k", " ").split()) <= 1), given
+        if found is not None:
+            over, inner = found
+            whole = torch.arange(math.prod(given)).view(given).expand(shape).reshape(-1).tolist()
+            assert whole == [i // over * inner + i % inner for i in range(len(whole))], given
+            seen += 1
+    assert seen == 11 + 4 + 3 + 2, "of 4, 3, 2 axes and 1"
+    assert spread_of((1, *shape), shape) is None
+
+
+def test_a_spread_operand_and_one_operator_are_a_chain_where_the_rules_say_so() -> None:
+    row = TensorType("float32", (8, 1))
+    made = program(
+        ("amax.default", (Value(1), (1,), True), row), ("mul.Tensor", (Value(0), Value(3)), WHOLE),
+        ("neg.default", (Value(4),), WHOLE), ("abs.default", (Value(3),), row),
+        ("mul.Tensor", (Value(5), Value(6)), WHOLE),
+    )  # fmt: skip
+    for rules, chains in (
+        (ChainRules(), []),
+        (ChainRules(spread=True), [(1, 2, 4)]),
+        (ChainRules(alone=True), [(2,), (3,)]),
+        (ChainRules(alone=True, spread=True), [(3,), (1, 2, 4)]),
+    ):
+        assert sorted(chain.nodes for chain in schedule(made, 1, rules).chains.values()) == sorted(chains)
 
 
 def test_an_update_is_one_chain_that_reads_and_gives_stored_state() -> None:

@@ -15,8 +15,7 @@ from torch import Tensor
 
 from counterfoil_core.arithmetic.compute.plan import Frame, Prepared, Round, Unit
 from counterfoil_core.operators.node import Value
-from counterfoil_core.program.chains import SMALLEST, Chain, schedule
-from counterfoil_core.program.elementwise import Expression
+from counterfoil_core.program.chains import ON_CPU, SMALLEST, Chain, ChainRules, schedule
 from counterfoil_core.program.graph import Program, node_values
 
 
@@ -34,8 +33,6 @@ class Made(Protocol):
 
 RunChain = Callable[[Chain, Sequence[Tensor], Sequence[Tensor | float], Round | None], Made | None]
 """Computes a chain from its operands and scalars; None where its operators must be computed one after the other."""
-Holds = Callable[[Expression], bool]
-"""Whether a chain may hold what an operator does to each element."""
 
 
 class ChainUnit:
@@ -112,7 +109,7 @@ def plan_chains(
     prepared: Sequence[Prepared],
     run: RunChain,
     smallest: int = SMALLEST,
-    holds: Holds = lambda _: True,
+    rules: ChainRules = ON_CPU,
 ) -> tuple[Unit, ...]:
     """Return what a step consists of where chains are computed together.
 
@@ -121,9 +118,9 @@ def plan_chains(
         prepared: Its nodes.
         run: Computes a chain.
         smallest: Elements that a tensor of a chain has at the least.
-        holds: Whether a chain may hold what an operator does to each element.
+        rules: What may be a chain.
     """
-    plan = schedule(program, smallest, holds)
+    plan = schedule(program, smallest, rules)
     units: list[Unit] = []
     for index, node in enumerate(prepared):
         lists = plan.first_used[index], plan.dying[index], plan.final[index]

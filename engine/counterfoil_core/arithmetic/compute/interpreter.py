@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.utils.dlpack import from_dlpack
 
-from counterfoil_core.arithmetic.compute.chainplan import Holds, RunChain, plan_chains
+from counterfoil_core.arithmetic.compute.chainplan import RunChain, plan_chains
 from counterfoil_core.arithmetic.compute.operation import Compute, native
 from counterfoil_core.arithmetic.compute.plan import Frame, Round, Unit, dtype_of, prepare, rounder_ahead
 from counterfoil_core.base.cancel import CancelToken
@@ -27,6 +27,7 @@ from counterfoil_core.kernels.devicenumber import number_on
 from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.refusals import Noted, note_refusals
 from counterfoil_core.operators.node import TensorType, Value
+from counterfoil_core.program.chains import ON_CPU, ChainRules
 from counterfoil_core.program.graph import Program
 from counterfoil_core.program.places import PlaceSort
 from counterfoil_core.program.torchdtypes import TORCH_DTYPES
@@ -77,7 +78,7 @@ class Interpreter:
         dtype: The compute dtype that takes the place of ``float32``.
         compute: Runs one operator, unless a step is told otherwise.
         run_chain: Computes chains of elementwise operators; None for one operator after the other.
-        holds: Whether a chain may hold what an operator does to each element.
+        rules: What may be a chain.
 
     Raises:
         ProgramError: This version of torch lacks an operator.
@@ -90,7 +91,7 @@ class Interpreter:
         dtype: torch.dtype = torch.float64,
         compute: Compute = native,
         run_chain: RunChain | None = None,
-        holds: Holds = lambda _: True,
+        rules: ChainRules = ON_CPU,
     ) -> None:
         self.program = program
         self.device = device
@@ -98,7 +99,7 @@ class Interpreter:
         self.compute = compute
         self._prepared = prepare(program, device, dtype)
         self._run_chain = run_chain
-        self._holds = holds
+        self._rules = rules
         self._batches = tuple((n, p.output) for n, p in enumerate(program.places) if p.sort is PlaceSort.BATCH)
         """Place and value of each batch."""
 
@@ -111,7 +112,7 @@ class Interpreter:
         compiled = self.device.type == "cpu" and self.dtype == torch.float64
         if not compiled and not devices.triton_reaches(self.device):
             return self._prepared
-        return plan_chains(self.program, self._prepared, self._run_chain, holds=self._holds)
+        return plan_chains(self.program, self._prepared, self._run_chain, rules=self._rules)
 
     def run(
         self,

@@ -20,7 +20,7 @@ from counterfoil_core.arithmetic.grid.tiles import DTYPES
 from counterfoil_core.kernels.cuda.chains import Instruction, run
 from counterfoil_core.kernels.cuda.zeros import zeros
 from counterfoil_core.kernels.devicenumber import constant_on
-from counterfoil_core.program.chains import Chain, ChainOperand, Code
+from counterfoil_core.program.chains import Chain, ChainOperand, ChainRules, Code
 from counterfoil_core.program.elementwise import Expression
 
 _OF_NUMBERS = frozenset({Code.FILL, Code.ADD_S, Code.SUB_S, Code.SUB_FROM_S, Code.MUL_S, Code.DIV_S, Code.DIV_FROM_S})
@@ -29,19 +29,15 @@ _UNROUNDED = frozenset({"add", "sub", "mul", "neg", "abs", "where", "lt", "le", 
 _ROUNDED = frozenset({"div", "sqrt"})
 
 
-def is_unrounded(expression: Expression) -> bool:
-    """Whether operations of an expression need no rounding to a grid; extremes and fills are the library's."""
-    return _is_of(expression, _UNROUNDED)
-
-
-def is_defined(expression: Expression) -> bool:
-    """Whether an exact profile defines an expression as its operations say."""
-    return _is_of(expression, _UNROUNDED | _ROUNDED)
-
-
 def _is_of(expression: Expression, names: frozenset[str]) -> bool:
     name, *operands = expression
     return name in names and all(_is_of(one, names) for one in operands if isinstance(one, tuple))
+
+
+UNROUNDED = ChainRules(lambda expression: _is_of(expression, _UNROUNDED), alone=True, spread=True)
+"""Chains of what needs no rounding to a grid; extremes and fills are the library's."""
+DEFINED = ChainRules(lambda expression: _is_of(expression, _UNROUNDED | _ROUNDED), alone=True, spread=True)
+"""Chains of what an exact profile defines as its operations say."""
 
 
 def run_on_device(
@@ -68,14 +64,17 @@ def run_on_device(
     results = [torch.empty(chain.shape, dtype=_dtype_of(item, dtype), device=device) for item in chain.results]
     stored = [item.dtype == "float32" for item in chain.results]
     tops = [zeros(1, torch.int32, device) for _ in range(sum(stored))]
-    run(_code(chain), flat, [one.view(-1) for one in results], numbers, rounder.rows(chain), tops, dtype)
+    run(
+        _code(chain), chain.elements, flat, [item.spread for item in chain.operands],
+        [one.view(-1) for one in results], numbers, rounder.rows(chain), tops, dtype,
+    )  # fmt: skip
     flags = iter(tops)
     return Made(results, tuple(next(flags) if is_state else False for is_state in stored))
 
 
 def _as_declared(chain: Chain, operands: Sequence[Tensor], dtype: torch.dtype) -> bool:
     return all(
-        tensor.dtype is _dtype_of(item, dtype) and tensor.shape == chain.shape
+        tensor.dtype is _dtype_of(item, dtype) and tensor.shape == item.shape
         for item, tensor in zip(chain.operands, operands, strict=True)
     )
 

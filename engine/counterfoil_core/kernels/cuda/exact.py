@@ -35,7 +35,7 @@ INTERPRETED_TILE = 1 << 15
 ACROSS = 64
 """Elements beside each other of a tile that is high as well."""
 MOST_OF_A_ROW, MOST_OF_A_COLUMN = 1 << 16, 1 << 10
-"""Terms that one program adds: 32 tiles. Of more a device would wait for a few programs, so three launches add them."""
+"""Terms that one program takes: 32 tiles. Of more a device would wait for a few programs, so three launches do."""
 OPTIONS = {"num_warps": 8, "enable_fp_fusion": False}
 
 _BIAS = tl.constexpr(1023)
@@ -200,6 +200,33 @@ def _round_sums(
 
 
 @triton.jit
+def _largest_of_whole(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    group: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> tl.tensor:
+    """The largest magnitudes among all terms of these ``high`` groups, by their bits."""
+    term = tl.arange(0, wide).to(tl.int64)
+    across = tl.expand_dims(group, 0 if columns else 1)
+    pattern = tl.zeros((high,), tl.int32)
+    for start in tl.range(0, terms, wide):
+        along = tl.expand_dims(start + term, 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        value = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0.0)
+        found = value.to(tl.int32, bitcast=True) & _MAGNITUDE
+        pattern = tl.maximum(pattern, tl.max(found, 0 if columns else 1))
+    return pattern
+
+
+@triton.jit
 def _sum_whole(
     x: tl.tensor,
     groups: tl.tensor,
@@ -219,13 +246,7 @@ def _sum_whole(
     group = tl.program_id(0).to(tl.int64) * high + tl.arange(0, high).to(tl.int64)
     term = tl.arange(0, wide).to(tl.int64)
     across = tl.expand_dims(group, 0 if columns else 1)
-    pattern = tl.zeros((high,), tl.int32)
-    for start in tl.range(0, terms, wide):
-        along = tl.expand_dims(start + term, 1 if columns else 0)
-        inside = (across < groups) & (along < terms)
-        value = tl.load(x + place_of(across, along, terms, r0, k1, r1, rows), mask=inside, other=0.0)
-        found = value.to(tl.int32, bitcast=True) & _MAGNITUDE
-        pattern = tl.maximum(pattern, tl.max(found, 0 if columns else 1))
+    pattern = _largest_of_whole(x, groups, terms, r0, k1, r1, group, rows, columns, high, wide)
     # All programs that raise the flag write the same.
     tl.store(flag + group * 0, pattern * 0 + 1, mask=pattern >= _INFINITE)
     exponent = _exponent(pattern)
@@ -240,6 +261,45 @@ def _sum_whole(
         integers = (value + magics.to(tl.float64, bitcast=True)).to(tl.int64, bitcast=True) - magics
         total += tl.sum(integers, 0 if columns else 1)
     tl.store(result + group, _rounded_once(total, exponent - bits), mask=group < groups)
+
+
+@triton.jit
+def _row_frexp(
+    x: tl.tensor,
+    groups: tl.tensor,
+    terms: tl.tensor,
+    r0: tl.tensor,
+    k1: tl.tensor,
+    r1: tl.tensor,
+    largest: tl.tensor | None,
+    fractions: tl.tensor,
+    scales: tl.tensor,
+    rows: tl.constexpr,
+    columns: tl.constexpr,
+    high: tl.constexpr,
+    wide: tl.constexpr,
+) -> None:
+    """Divide groups by the powers of two that their largest magnitudes lie in.
+
+    A program takes ``wide`` terms of each of ``high`` groups; or all terms, and looks for the magnitudes itself, where
+    ``largest`` is None.
+    """
+    group, term, tile = _tile_of(wide if largest is None else terms, high, wide)
+    if largest is None:
+        pattern = _largest_of_whole(x, groups, terms, r0, k1, r1, group, rows, columns, high, wide)
+    else:
+        pattern = tl.load(largest + group, mask=group < groups, other=0)
+    # What is not a number is taken for infinite, whose exponent field is that of an infinite power.
+    exponent = _exponent(tl.minimum(pattern, _INFINITE))
+    scale = ((exponent + (_BIAS - 1)) << 52).to(tl.float64, bitcast=True).to(tl.float32)
+    tl.store(scales + group, scale, mask=(group < groups) & (group * 0 + tile == 0))
+    across, divisor = tl.expand_dims(group, 0 if columns else 1), tl.expand_dims(scale, 0 if columns else 1)
+    for start in tl.range(0, terms if largest is None else wide, wide):
+        along = tl.expand_dims(start + term, 1 if columns else 0)
+        inside = (across < groups) & (along < terms)
+        place = place_of(across, along, terms, r0, k1, r1, rows)
+        value = tl.load(x + place, mask=inside, other=0.0)
+        tl.store(fractions + place, tl.div_rn(value, divisor), mask=inside)
 
 
 @triton.jit
@@ -356,6 +416,12 @@ def launch_grouped(
     )  # fmt: skip
 
 
+def _takes_whole(lengths: Sequence[int]) -> bool:
+    """Whether a program takes all terms of its groups of ``x[k0, r0, k1, r1]``."""
+    _, r0, k1, r1 = lengths
+    return r0 * r1 <= (MOST_OF_A_COLUMN if k1 > 1 and r1 == 1 else MOST_OF_A_ROW)
+
+
 def largest(x: Tensor, lengths: Sequence[int]) -> Tensor:
     """Return the largest magnitudes of groups of elements, by their bits.
 
@@ -402,10 +468,9 @@ def total(x: Tensor, lengths: Sequence[int], bits: int, flag: Tensor) -> Tensor:
     Returns:
         float32 ``[k0 * k1]``.
     """
-    k0, r0, k1, r1 = lengths
-    groups = k0 * k1
+    groups = lengths[0] * lengths[2]
     result = torch.empty(groups, dtype=torch.int32, device=x.device)
-    if r0 * r1 <= (MOST_OF_A_COLUMN if k1 > 1 and r1 == 1 else MOST_OF_A_ROW):
+    if _takes_whole(lengths):
         launch_grouped(_sum_whole, lengths, x, bits, result, flag, whole=True)
         return result.view(torch.float32)
     top, totals = largest(x, lengths), zeros(groups, torch.int64, x.device)
@@ -414,6 +479,25 @@ def total(x: Tensor, lengths: Sequence[int], bits: int, flag: Tensor) -> Tensor:
     with device_of(x):
         _round_sums[(-(-groups // size),)](totals, groups, top, bits, result, flag, size=size, **OPTIONS)
     return result.view(torch.float32)
+
+
+def row_frexp(x: Tensor, lengths: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Return groups of elements divided by the power of two that their largest magnitude lies in, and these powers.
+
+    Args:
+        x: float32, contiguous, not empty.
+        lengths: As for :func:`largest`.
+
+    Returns:
+        float32, the shape of ``x``: the quotients; float32 ``[k0 * k1]``: the powers, 2^-149 at least, infinite where
+        an element is not finite.
+    """
+    whole = _takes_whole(lengths)
+    top = None if whole else largest(x, lengths)
+    fractions = torch.empty_like(x)
+    scales = torch.empty(lengths[0] * lengths[2], dtype=torch.float32, device=x.device)
+    launch_grouped(_row_frexp, lengths, x, top, fractions, scales, whole=whole)
+    return fractions, scales
 
 
 def sure(kind: str, x: Tensor) -> Tensor:

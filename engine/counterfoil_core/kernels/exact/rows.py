@@ -12,6 +12,7 @@ from torch import Tensor
 from counterfoil_core.kernels import buffers, devices
 from counterfoil_core.kernels.cache import kernel
 from counterfoil_core.kernels.cpu.magnitudes import INFINITE, exponent_above, largest_bits
+from counterfoil_core.kernels.exact.geometry import runs
 from counterfoil_core.kernels.threads import in_parts
 
 _LEAST = 2.0**-149
@@ -31,11 +32,24 @@ def row_frexp(x: Tensor) -> tuple[Tensor, Tensor]:
     """
     if devices.loops_reach(x.device) and x.dtype == torch.float32 and x.numel():
         return _in_loops(x.contiguous())
+    if devices.triton_reaches(x.device) and x.dtype == torch.float32 and x.numel():
+        return _there(x)
     largest = x.abs().amax(-1, keepdim=True) if x.shape[-1] else x.new_zeros((*x.shape[:-1], 1))
     # Every float32 number that is not zero is a normal number of float64, whose exponent field is the power of two.
     wide = largest.to(torch.float64).clamp_(min=_LEAST).view(torch.int64)
     scale = wide.bitwise_and_(_EXPONENT).view(torch.float64).to(x.dtype)
     return x / scale, scale
+
+
+def _there(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of a float32 tensor on a CUDA device, in a launch; rows that lie in columns stay there."""
+    from counterfoil_core.kernels.cuda import exact
+
+    last = x.dim() - 1
+    turned = not x.is_contiguous() and last > 0 and x.mT.is_contiguous()
+    laid = x.mT if turned else x.contiguous()
+    fractions, scales = exact.row_frexp(laid, runs(laid.shape, (last - turned,)))
+    return fractions.mT if turned else fractions, scales.view(*x.shape[:-1], 1)
 
 
 def _in_loops(x: Tensor) -> tuple[Tensor, Tensor]:

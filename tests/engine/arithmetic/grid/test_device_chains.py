@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
+from counterfoil.program.capture import capture
+from counterfoil.program.update import AdamW
 from counterfoil_core.arithmetic.compute.exactly import exactly
 from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, StepInputs
 from counterfoil_core.arithmetic.grid import devicechains
@@ -90,11 +95,11 @@ def step(
     """Record a step, or with logs replay it."""
     run = devicechains.run_on_device
     if isinstance(precision, ExactPrecision):
-        holds = devicechains.is_defined
-        computer = Interpreter(program, kernels.device, torch.float32, exactly(Profile(20)), run, holds)
+        rules = devicechains.DEFINED
+        computer = Interpreter(program, kernels.device, torch.float32, exactly(Profile(20)), run, rules)
     else:
-        holds = devicechains.is_unrounded
-        computer = Interpreter(program, kernels.device, torch.float64, run_chain=run, holds=holds)
+        rules = devicechains.UNROUNDED
+        computer = Interpreter(program, kernels.device, torch.float64, run_chain=run, rules=rules)
     rounder: Any
     if logs is None:
         rounder = arithmetic_of(precision).recorder(program, kernels)
@@ -135,6 +140,49 @@ def test_every_operation_has_the_bits_of_the_cpu(kernels: Kernels, monkeypatch: 
     assert len(launched) == 1, "all of it is one chain"
     names = {one[0] for one in launched[0]}
     assert names >= {"ADD_S", "DIV", "DIV_S", "SUB_FROM_S", "SQRT", "NEG", "ABS", "WHERE", "LT", "LE", "EQ", "SITE"}
+    for name in expected.state:
+        assert torch.equal(found.state[name].cpu().view(torch.int32), expected.state[name].view(torch.int32)), name
+    assert found.loss == expected.loss
+    assert same == fingerprints
+
+
+def spread_operands() -> Program:
+    """Rows and columns times a number each, a vector that is added, a mask of rows, and single operators."""
+    made = Builder()
+    w, m = Value(0), Value(1)
+    columns, rows = TensorType("float32", SHAPE[1:]), TensorType("float32", (SHAPE[0], 1))
+    of_row = made("amax.default", w, (1,), True, type=rows)
+    of_column = made("amax.default", m, (0,), False, type=columns)
+    scaled = made("mul.Tensor", made("mul.Tensor", w, of_row), of_column)
+    chosen = made("lt.Scalar", of_row, 1.0, type=TensorType("bool", rows.shape))
+    masked = made("masked_fill.Scalar", made("sub.Tensor", of_column, scaled), chosen, 0.25)
+    alone = made("div.Tensor", m, of_row)
+    loss = made("sum.default", made("sum.dim_IntList", masked, (0,), False, type=columns), type=SCALAR)
+    return Program(tuple(made.inputs), tuple(made.nodes), {"w": masked, "m": alone}, loss)
+
+
+@pytest.mark.parametrize("precision", [PRECISION, Precision(margin_bits=34, proven=False)], ids=["exact", "rounded"])
+def test_operands_that_are_spread_over_a_chain(
+    kernels: Kernels, precision: AnyPrecision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, given = spread_operands(), inputs()
+    for state in given.state.values():
+        state.clamp_(-(2.0**30), 2.0**30)
+    expected, _, fingerprints = on_cpu(given, program, precision)
+    reach(monkeypatch)
+    spread: list[Any] = []
+
+    def run(*arguments: Any) -> None:
+        spread.append(arguments[3])
+        kernel(*arguments)
+
+    kernel = devicechains.run
+    monkeypatch.setattr(devicechains, "run", run)
+    found, rounder, same = step(kernels, given, program, precision)
+    assert not rounder.waits
+    if precision is PRECISION:
+        by_row, by_column = (SHAPE[1], 1), (math.prod(SHAPE), SHAPE[1])
+        assert sorted(spread, key=len) == [[(1, 1)], [(1, 1), by_row], [(1, 1), by_row, by_column, by_row]]
     for name in expected.state:
         assert torch.equal(found.state[name].cpu().view(torch.int32), expected.state[name].view(torch.int32)), name
     assert found.loss == expected.loss
@@ -202,3 +250,54 @@ def test_a_state_beyond_float32_is_found_though_no_site_is(kernels: Kernels, mon
     assert found.value.sentence == expected.value.sentence
     found, _, _ = step(kernels, replace(given, state=inputs().state), program)
     assert torch.isfinite(found.state["w"]).all()
+
+
+class Attentive(nn.Module):
+    """Attention over what a linear layer and a layer norm give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(6, 8)
+        self.norm = nn.LayerNorm(8)
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.last = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Compute ``[N, 3]`` of ``[N, T, 6]``."""
+        x = self.norm(self.first(x))
+        return self.last((x + self.attention(x, x, x, need_weights=False)[0]).mean(1))
+
+
+def loss_of(model: nn.Module, batch: Mapping[str, Tensor]) -> Tensor:
+    return functional.cross_entropy(model(batch["x"]), batch["y"])
+
+
+@pytest.mark.skipif(ON_DEVICE, reason="kernels are interpreted where there is no device")
+def test_a_training_step_by_rows_has_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that a device does to a step, by Triton's interpreter: rows, products, sums and chains."""
+    precision, types = (
+        ExactPrecision(20, rows=True),
+        {"x": TensorType("float32", (2, 5, 6)), "y": TensorType("int64", (2,))},
+    )
+    torch.manual_seed(0)
+    program = capture(Attentive(), loss_of, AdamW(clip_norm=1.0), types, exact=precision).program
+    floats = {item.name: torch.rand(item.type.shape) for item in program.inputs if item.type.dtype == "float32"}
+    state = {item.name: floats.get(item.name, torch.ones(item.type.shape, dtype=torch.int64))
+             for item in program.inputs if item.kind == "state"}  # fmt: skip
+    numbers = {item.name: 0.125 for item in program.inputs if item.kind == "scalar"}
+    given = StepInputs(state, {"x": floats["x"], "y": torch.tensor([2, 0])}, numbers, Draws(1, 1))
+    expected, _, fingerprints = on_cpu(given, program, precision)
+    reach(monkeypatch)
+    monkeypatch.setattr(devices, "loops_reach", lambda _device: False)
+    chains: list[Any] = []
+    kernel = devicechains.run
+    monkeypatch.setattr(devicechains, "run", lambda *arguments: chains.append(arguments[3]) or kernel(*arguments))
+    there = Kernels(torch.device("cpu"), 1, run_ahead=True)
+    found, rounder, same = step(there, given, program, precision)
+    there.close()
+    assert not rounder.waits
+    assert any(one != (1, 1) for spreads in chains for one in spreads)
+    for name, tensor in expected.state.items():
+        assert torch.equal(found.state[name].view(torch.uint8), tensor.view(torch.uint8)), name
+    assert found.loss == expected.loss
+    assert same == fingerprints
