@@ -22,7 +22,7 @@ from counterfoil_core.arithmetic.compute.interpreter import Draws, Interpreter, 
 from counterfoil_core.base.errors import ProgramError
 from counterfoil_core.base.precision import ExactPrecision
 from counterfoil_core.kernels import devices
-from counterfoil_core.kernels.exact import device_products, digits
+from counterfoil_core.kernels.exact import digits
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.products import Form
 from counterfoil_core.operators.facts import ROW_FREXP
@@ -139,7 +139,6 @@ def test_a_devices_kernels_give_the_same_bits(monkeypatch: pytest.MonkeyPatch) -
     own = answered(by_library, BY_ROWS, LENGTH)
     monkeypatch.setattr(devices, "loops_reach", lambda _device: False)
     monkeypatch.setattr(devices, "triton_reaches", lambda _device: True)
-    monkeypatch.setattr(device_products, "_has_integers", lambda _device: True)
     cores = Profile(BY_ROWS.bits, Form.TENSOR_CORES, Form.TENSOR_CORES, Form.TENSOR_CORES)
     for at_once in (LENGTH, 7):
         assert different(answered(by_library, BY_ROWS, at_once, profile=cores), own) == 0
