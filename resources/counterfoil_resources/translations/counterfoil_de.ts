@@ -10596,10 +10596,6 @@ Lauf zu finden</translation>
             <translation>Die Struktur der Datei nennt das Byte {0}, das außerhalb der Datei liegt.</translation>
         </message>
         <message>
-            <source>The final state in the run differs from the one that its last step commits to.</source>
-            <translation>Der Endzustand im Lauf ist nicht der, auf den sich sein letzter Schritt festlegt.</translation>
-        </message>
-        <message>
             <source>The fingerprint that the trainer signed for the random numbers of step {0} at the operator {1} is not that of those that the order's seed gives. Each of them is defined by seed, step and place, the same on every machine.</source>
             <translation>Der Fingerabdruck, den der Trainer für die Zufallszahlen von Schritt {0} beim Operator {1} unterschrieben hat, ist nicht der von denen, die der Startwert des Auftrags ergibt. Jede von ihnen ist durch Startwert, Schritt und Stelle bestimmt, auf jedem Rechner gleich.</translation>
         </message>
