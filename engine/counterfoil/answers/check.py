@@ -158,11 +158,11 @@ def _difference(said: AnswerStatement, logits: Tensor, choice: Choice) -> Differ
 def _sentence(found: Difference, model: AnsweringModel) -> str:
     if found.said == found.found:
         return (
-            f"Token {found.number:,} of the answer, {model.text((found.said,))!r}, is the model's, but its logits are "
+            f"Token {found.number:,} of the answer, {model.named(found.said)}, is the model's, but its logits are "
             "not: other weights or another arithmetic gave them."
         )
     return (
-        f"Token {found.number:,} of the answer is {model.text((found.said,))!r}, to which the model gives a "
-        f"probability of {found.said_probability:.3g}; the model says {model.text((found.found,))!r} there, with "
+        f"Token {found.number:,} of the answer is {model.named(found.said)}, to which the model gives a "
+        f"probability of {found.said_probability:.3g}; the model says {model.named(found.found)} there, with "
         f"{found.found_probability:.3g}."
     )

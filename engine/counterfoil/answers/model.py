@@ -39,6 +39,7 @@ _LOGITS = f"{OWN}logits"
 _TOKENS, _PLACES = "tokens", "places"
 _MASKED = -(2.0**100)
 """Added to the score of a key that a query does not see: the exponential of what is left is 0."""
+_PART = "\N{REPLACEMENT CHARACTER}"
 _ATTENTION = {"full_attention", "sliding_attention"}
 
 
@@ -70,6 +71,11 @@ class AnsweringModel:
     def text(self, tokens: tuple[int, ...]) -> str:
         """Return tokens as text."""
         return str(self.words.decode(list(tokens)))
+
+    def named(self, token: int) -> str:
+        """Return a token as a quoted text, and its number where that is a part of a character only."""
+        text = self.text((token,))
+        return repr(text) if _PART not in text else f"{text!r} (number {token:,})"
 
     def pass_of(self, rows: int, length: int, precision: ExactPrecision) -> CapturedPass:
         """Capture the pass of some rows; raises ProgramError, and DataError where the model answers in another way.

@@ -252,8 +252,8 @@ def _show_tokens(out: Console, model: AnsweringModel, said: AnswerStatement, fou
         out,
         {
             "right so far": repr(model.text(said.tokens[:place])) if place else "nothing",
-            wrong: f"{model.text((found.said,))!r}, probability {found.said_probability:.3g}",
-            "the model says": f"{model.text((found.found,))!r}, probability {found.found_probability:.3g}",
+            wrong: f"{model.named(found.said)}, probability {found.said_probability:.3g}",
+            "the model says": f"{model.named(found.found)}, probability {found.found_probability:.3g}",
             "what follows": repr(model.text(said.tokens[place + 1 :])),
         },
         amber=[wrong],
