@@ -400,9 +400,15 @@ def _run_row(job: WholeJob, recorded: Values, audit: Values | None) -> list[str]
         return [*head, *["not yet"] * 3, size(log), *["-"] * 4, *tail]
     rows = audit["steps"]
     equal = f"{sum(row['equal'] for row in rows)} of {len(steps)}"
-    values = sum(row["values"] for row in rows)
-    bits = f"{8 * log / values:.5f}" if values else "-"
+    values, log_there = sum(row["values"] for row in rows), sum(row["bytes"] for row in steps[: len(rows)])
+    bits = f"{8 * log_there / values:.5f}" if values else "-"
     return [*head, median(rows), audit["outcome"], equal, size(log), bits, *_counts(rows), *tail]
+
+
+def _so_far(folder: Path) -> Values | None:
+    """What an audit that is not done has replayed; None for nothing."""
+    rows = _in_order(Rows(folder / "replayed.jsonl"))
+    return {"steps": rows, "outcome": f"not yet: {len(rows)} replayed"} if rows else None
 
 
 def _apart_row(job: WholeJob, rows: Sequence[Values], audit: Values | None) -> list[str]:
@@ -424,7 +430,11 @@ def sections(results: Results, options: Namespace) -> Sections:
     """Return the part of the page."""
     found = {name: figures(results, f"{name}/") for name in _names()}
     found = {name: each for name, each in found.items() if each}
-    runs = [_run_row(_job(name), each["record"], each.get("audit")) for name, each in found.items() if "record" in each]
+    runs = [
+        _run_row(_job(name), each["record"], each.get("audit") or _so_far(options.out / name))
+        for name, each in found.items()
+        if "record" in each
+    ]
     distances = [
         _apart_row(_job(name), each["apart"]["steps"], each.get("audit"))
         for name, each in found.items()

@@ -15,7 +15,7 @@ import torch
 from benchmarks.against import THREADS, WAYS, case_table
 from benchmarks.honest_jobs import ORDERS
 from benchmarks.imitations import IMITATIONS, SETTINGS
-from benchmarks.measure import Ended, Result
+from benchmarks.measure import Ended, Result, Rows
 from benchmarks.paper_method import Hooks, correct, pack, symbols_of, unpack
 from benchmarks.products import product_table
 from torch import Tensor, nn
@@ -177,11 +177,16 @@ def test_a_text_gives_its_bytes_as_tokens(tmp_path: Path) -> None:
     assert whole.text_tokens(None, 50257, 8).numbers.max() > 256
 
 
-def test_what_is_not_done_is_not_said_to_be_equal() -> None:
+def test_what_is_not_done_is_not_said_to_be_equal(tmp_path: Path) -> None:
     rows = [{"step": 1, "seconds": 1.0, "loss": 2.0, "bytes": 3, "entries": 4}]
     results = {"rehearsal/record": Result("rehearsal/record", Ended.DONE, "", 0.0, {"steps": rows, "bytes": 9})}
-    (text,) = whole.sections(results, whole.WHOLE.parsed("whole", [])).values()
+    options = whole.WHOLE.parsed("whole", ["--out", str(tmp_path)])
+    (text,) = whole.sections(results, options).values()
     assert "| not yet | not yet | not yet |" in text
+    replayed = {"step": 1, "equal": True, "seconds": 5.0, "values": 24, "corrections": 2, "contradictions": 0}
+    Rows(tmp_path / "rehearsal" / "replayed.jsonl").keep({**replayed, "omissions": 0})
+    (text,) = whole.sections(results, options).values()
+    assert "| 5 | not yet: 1 replayed | 1 of 1 | 3 bytes | 1.00000 | 2 | 0 | 0 |" in text
 
 
 # Shares, and the ways of others.
