@@ -305,8 +305,8 @@ def test_commands_ask_answer_and_check(honest: Honest, tmp_path: Path, capsys: p
     code, shown = run(*checking)
     assert code == 1
     assert "DISPUTED Token 7 of the answer is" in shown
-    right, wrong = honest.model.text(honestly.tokens[:6]), honest.model.text((tokens[6],))
-    assert f"right so far {' '.join(repr(right).split())} token 7 {' '.join(repr(wrong).split())}, probability" in shown
+    right, wrong = honest.model.text(honestly.tokens[:6]), honest.model.named(tokens[6])
+    assert f"right so far {' '.join(repr(right).split())} token 7 {' '.join(wrong.split())}, probability" in shown
     code = main([*checking, "--json"])
     found = json.loads(capsys.readouterr().out)
     assert (code, found["outcome"], found["difference"]["number"]) == (1, "DISPUTED", 7)

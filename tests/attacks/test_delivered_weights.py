@@ -131,7 +131,7 @@ def test_a_final_state_that_is_not_the_leafs(copied_run, digits_job, honest, tmp
     path = f"/run/checkpoints/{6:010d}/{name}"
     change(copied_run, path, lambda array: array + 1)
     weights = delivered(tmp_path / "w", honest | {name: honest[name] + 1})
-    with pytest.raises(CommitmentError, match="differs from the one that its last step commits to"):
+    with pytest.raises(CommitmentError, match="differs from the state root of that step"):
         list(verify_weights(weights, copied_run, basis_for(digits_job.run)))
 
 
