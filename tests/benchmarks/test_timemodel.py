@@ -39,8 +39,6 @@ def test_all_ways_multiply_the_same(counted: dict[str, Values]) -> None:
 def test_under_a_profile_more_is_moved(counted: dict[str, Values]) -> None:
     for profile in ("exact-13", "float64-24"):
         assert counted[profile]["others"] > counted[ORDINARY]["others"]
-    # Where values are rounded a norm is one launch, and ordinary ones are of several.
-    assert counted["exact-13"]["launches"] > counted[ORDINARY]["launches"]
 
 
 def test_a_layer_as_counted_by_hand() -> None:
