@@ -16,7 +16,7 @@ from counterfoil_core.arithmetic.machine import Machine
 from counterfoil_core.arithmetic.selftest import run_selftest
 from counterfoil_core.base.cancel import CancelToken
 from counterfoil_core.base.errors import NonFiniteError, RefusedError
-from counterfoil_core.base.precision import PROFILES, ExactPrecision
+from counterfoil_core.base.precision import PROFILES, ExactPrecision, is_by_rows
 from counterfoil_core.values.outcome import Outcome
 
 _OTHERWISE = "reversed+rewritten"
@@ -66,7 +66,7 @@ def check_answer(
         CancelledError: ``cancel`` was set.
     """
     precision = PROFILES.get(said.precision)
-    if not (isinstance(precision, ExactPrecision) and precision.rows):
+    if not is_by_rows(precision):
         raise RefusedError("The answer was made under a profile under which a token hangs on others.", remedy=_ASK)
     captured = _captured(said, model, precision, question)
     run_selftest(machine, precision)

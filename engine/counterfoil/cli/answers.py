@@ -17,13 +17,13 @@ from counterfoil.cli.options import MAX_VERDICT_BYTES, Device, JsonOption, NewFi
 from counterfoil.cli.order_options import ProfileName
 from counterfoil.cli.places import READS, READS_FOLDER
 from counterfoil.cli.reader import Reader, refuse_invalid
-from counterfoil.cli.reports import show_facts
+from counterfoil.cli.reports import OUTCOME_STYLES, show_facts
 from counterfoil.cli.signedfile import SignedFile
 from counterfoil.cli.stages import show_stages
 from counterfoil.cli.terminal import markup
 from counterfoil_core.base.errors import DataError
 from counterfoil_core.base.inputs import read_input
-from counterfoil_core.base.precision import PROFILES, ExactPrecision
+from counterfoil_core.base.precision import PROFILES, is_by_rows
 from counterfoil_core.signing.keys import load_public_key
 from counterfoil_core.values.outcome import Outcome
 
@@ -163,7 +163,7 @@ def answer(
         from counterfoil_core.arithmetic.machine import open_machine
 
         profile = PROFILES[precision.value]
-        if not (isinstance(profile, ExactPrecision) and profile.rows):
+        if not is_by_rows(profile):
             raise typer.BadParameter(f"An answer takes a profile for rows, such as {ROWS.value}.")
         asked = Asked(
             load_answering(folder),
@@ -231,8 +231,7 @@ def check_answer(
         print_json(found, answer=said)
     else:
         _show_tokens(out, model, said, found.difference)
-        style = {Outcome.VERIFIED: "bold green", Outcome.DISPUTED: "bold red"}.get(found.outcome, "bold yellow")
-        out.print(f"[{style}]{found.outcome.value}[/]  {markup(found.said)}", soft_wrap=True)
+        out.print(f"[{OUTCOME_STYLES[found.outcome]}]{found.outcome.value}[/]  {markup(found.said)}", soft_wrap=True)
         if asked is None:
             out.print("Without --question nothing says what was asked, or that its luck was not chosen.")
         if said.verdict is not None:

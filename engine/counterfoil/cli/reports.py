@@ -43,7 +43,7 @@ MAX_QUOTED_LINES = 200
 QUOTED_CHARACTERS = 2000
 """Of a line in a text of somebody else's."""
 
-_OUTCOME_STYLES = {
+OUTCOME_STYLES = {
     Outcome.VERIFIED: "bold green",
     Outcome.DISPUTED: "bold red",
     Outcome.INCONCLUSIVE: "bold yellow",
@@ -77,7 +77,7 @@ def show_outcome(out: Console, outcome: Outcome, headline: str, reason: str, tru
         reason: Why.
         trust: What it rests on.
     """
-    style = _OUTCOME_STYLES[outcome]
+    style = OUTCOME_STYLES[outcome]
     if outcome is Outcome.VERIFIED:
         style = TRUST_STYLES[trust.level]
     out.print(f"[{style}]{markup(headline)}[/]  {markup(reason)}")
@@ -273,7 +273,7 @@ def show_followed(out: Console, ended: FollowEnded) -> None:
     assert ended.outcome is not None, "of a run its audit's report is shown"
     if ended.dispute is not None:
         show_dispute(out, ended.dispute)
-    style = _OUTCOME_STYLES[ended.outcome]
+    style = OUTCOME_STYLES[ended.outcome]
     out.print(f"[{style}]{ended.outcome.value}[/]  {markup(ended.reason)}", soft_wrap=True)
 
 

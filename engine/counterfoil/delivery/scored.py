@@ -65,11 +65,16 @@ class ScoredWeights:
         digest = yield from self._file.settle(cancel)
         self.files = (HashedFile(self._file.path.name, self._file.size, digest),)
         reader = BundleReader.over(self._file)
-        if reader.manifest.shares is not None:
-            raise _no_evaluation(self._file)
-        names = score_names(map(Program.from_bytes, reader.all_programs()))
+        shared = reader.manifest.shares is not None
+        names = () if shared else score_names(map(Program.from_bytes, reader.all_programs()))
         if not names:
-            raise _no_evaluation(self._file)
+            raise WeightsError(
+                say(
+                    "{0} holds no weights to compare: its steps train, and only an evaluation's leave them alone.",
+                    self._file.path.name,
+                ),
+                remedy=say("Give the weights that 'counterfoil export' writes of it, or the order of an evaluation."),
+            )
         state = reader.initial_state(cancel)
         self.model_root = state_root({name: array for name, array in state.items() if name not in names})
         saved = saved_names(reader.manifest, state)
@@ -82,13 +87,3 @@ class ScoredWeights:
     def read(self, name: str) -> Array:
         """Return the elements of a tensor."""
         return self._arrays[name]
-
-
-def _no_evaluation(file: SteadyFile) -> WeightsError:
-    return WeightsError(
-        say(
-            "{0} holds no weights to compare: its steps train, and only an evaluation's leave them alone.",
-            file.path.name,
-        ),
-        remedy=say("Give the weights that 'counterfoil export' writes of it, or the order of an evaluation."),
-    )

@@ -8,7 +8,7 @@ ADR 14 says which is the default, and for what.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from counterfoil_core.base.errors import BundleError
 from counterfoil_core.base.fields import Fields
@@ -188,6 +188,11 @@ def is_exact(precision: AnyPrecision | None) -> bool:
 def exact_profile(precision: AnyPrecision | None) -> ExactPrecision | None:
     """Return a profile where it is exact; None for one that rounds, and for None."""
     return precision if isinstance(precision, ExactPrecision) else None
+
+
+def is_by_rows(precision: AnyPrecision | None) -> TypeGuard[ExactPrecision]:
+    """Whether a row's result under a profile hangs on no other row."""
+    return isinstance(precision, ExactPrecision) and precision.rows
 
 
 def exact_bits(precision: AnyPrecision) -> int | None:
