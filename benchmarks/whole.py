@@ -353,16 +353,18 @@ def _names() -> list[str]:
 
 
 def cells(options: Namespace) -> list[Cell]:
-    """Return the cells of some trainings, each after those that it needs."""
+    """Return the cells of some trainings: whole ones first, then the short ones of the margins."""
     found, here, there = [], MACHINES[THIS], MACHINES[OTHER]
     for name in _named(options):
-        whole, step = _job(name).steps * _job(name).seconds, _job(name).seconds
+        whole = _job(name).steps * _job(name).seconds
         found.append(Cell(f"{name}/order", 60, _DAY))
         found.append(Cell(f"{name}/record", whole, _DAY, alone=True, variables=here))
         found.append(Cell(f"{name}/audit", _SLOWER * whole, _DAY, alone=True, variables=there))
         if _UNDER not in name:
             found.append(Cell(f"{name}/apart", whole, _DAY, alone=True, variables=here))
-        for margin in MARGINS if _UNDER not in name else ():
+    for name in options.jobs or list(JOBS)[:2]:
+        step = _job(name).seconds
+        for margin in MARGINS:
             found.append(Cell(f"{name}/record-{margin}", 60 + SHORT * step, _DAY, variables=here))
             found.append(Cell(f"{name}/audit-{margin}", 60 + SHORT * _SLOWER * step, _DAY, variables=there))
     return found
