@@ -37,7 +37,9 @@ def write_script(folder: Path, text: str) -> Path:
 def followed(script: Path, *arguments: str, steps: int | None = None, wanted: Wanted | None = None) -> ScriptOrder:
     """Return the order of what a script's own loop does, which was not seen to do it: ``--compare 0``."""
     wanted = wanted or Wanted(max_steps=steps)
-    return run_script(script, arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
+    # It runs where one is, and not in a copy: what it writes is for the test's own folder.
+    with contextlib.chdir(script.parent):
+        return run_script(script.absolute(), arguments, wanted, around=lambda run: follow(run, wanted, script.stem))
 
 
 def ordered(
