@@ -310,7 +310,9 @@ def test_how_far_a_script_is_compared_and_what_it_is_answered_is_asked_for_of_sc
     assert of_scripts <= asked["script"]
     assert "second_look" not in asked["script"]
     assert "second_look" in asked["own"]
-    assert not any(of_scripts & asked[name] for name in asked if name != "script")
+    # An evaluation is compared with its script, too; it asks nothing back.
+    assert of_scripts & asked["scoring-script"] == {"compare"}
+    assert not any(of_scripts & asked[name] for name in asked if name not in ("script", "scoring-script"))
     values = {"compare": "7", "answer": "train.py:4=yes no", "network": "no"}
     ordered_script(wizard, qtbot, tmp_path, **values)
     arguments, _ = engine.orders[-1]

@@ -41,6 +41,7 @@ def form_title(name: str, about: str) -> str:
         "evaluate": _tr("Model folder: what it scores"),
         "script": _tr("My training script"),
         "own": _tr("My own module"),
+        "scoring-script": _tr("My evaluation script"),
     }
     return titles.get(name, about)
 
@@ -57,6 +58,7 @@ def form_about(name: str, about: str) -> str:
         "evaluate": _tr("What such a model, or the weights of a run, get right on data of yours. Nothing is trained."),
         "script": _tr("What a Python script of yours trains, with no changed line."),
         "own": _tr("A function of yours that returns a counterfoil.CustomJob or a counterfoil.Evaluation."),
+        "scoring-script": _tr("What a Python script of yours counts, with no changed line. Nothing is trained."),
     }  # fmt: skip
     return sentences.get(name, about)
 
@@ -79,6 +81,7 @@ def labels() -> Mapping[str, str]:
         "clip_norm": _tr("Largest gradient norm"),
         "compare": _tr("Compared steps"),
         "columns": _tr("Names of columns"),
+        "counts": _tr("Names of counts"),
         "commit_every": _tr("Steps per digest"),
         "context": _tr("Context"),
         "crop_padding": _tr("Random shift, pixels"),

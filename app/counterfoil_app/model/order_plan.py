@@ -14,7 +14,7 @@ from counterfoil import PROFILE_COSTS, CommandForm, CommandOption, order_command
 
 OUT, TRIAL, PRECISION = "out", "trial", "precision"
 SCRIPT = "script"
-"""The form of a training script, and its option."""
+"""The option that names a script."""
 FOLDER = "own_code_folder"
 """Where a client's own code runs: no option of the command, and kept beside them."""
 HIDDEN = (OUT, "key", "force", "external_data", "signers")
@@ -25,7 +25,8 @@ DATA = (
 """Options that say what the model learns from."""
 FIRST = (
     "model", "layout", "size", "layers", "heads", "width", "context", "sequence", "task", "lora", "epochs", "steps",
-    "max_steps", "compare", "batch_size", "learning_rate", "shares", "seed", "checkpoint_every", "last_checkpoint",
+    "max_steps", "counts", "compare", "batch_size", "learning_rate", "shares", "seed", "checkpoint_every",
+    "last_checkpoint",
 )  # fmt: skip
 """Options that most orders think about, in this order; the others are folded."""
 PREVIEWED = ("data", "text", SCRIPT)
@@ -112,6 +113,11 @@ class OrderPlan:
     def brings_data(self) -> bool:
         """Whether the recipe brings its data itself."""
         return not self.form.own_code and not self.options(Stage.DATA)
+
+    @property
+    def compares(self) -> bool:
+        """Whether what is ordered is held against what a script itself does."""
+        return self.form.option("compare") is not None
 
     @property
     def profiles(self) -> tuple[str, ...]:

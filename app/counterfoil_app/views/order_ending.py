@@ -15,7 +15,7 @@ from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.fonts import fixed_font
 from counterfoil_app.looks.theme import Tone
 from counterfoil_app.looks.tips import set_tip
-from counterfoil_app.model.order_plan import OUT, SCRIPT, TRIAL, OrderPlan, Stage
+from counterfoil_app.model.order_plan import OUT, TRIAL, OrderPlan, Stage
 from counterfoil_app.model.orders import Ordering
 from counterfoil_app.views import layouts
 from counterfoil_app.views.digest_card import Card, CardView
@@ -97,7 +97,7 @@ class TryPage(WizardPage):
             "The first step is executed on this machine before the order is written, so that it does not fail "
             "at the trainer. It shows what a step takes."
         )
-        if self.plan.form.name == SCRIPT:
+        if self.plan.compares:
             lead += " " + self.tr(
                 "The script itself runs here, too, in a copy of its folder: each step of the order is compared with "
                 "what the script does, and whatever differs is refused."
@@ -138,9 +138,12 @@ class TryPage(WizardPage):
         expected = written.expected
         steps = text.count(written.steps)
         fields = [Field(self.tr("A step takes"), text.step(expected.step_bytes, expected.flops))]
-        if expected.first_seconds is not None and expected.seconds is not None and expected.loss is not None:
-            first = self.tr("{0}, loss {1}").format(_seconds(expected.first_seconds), text.loss(expected.loss))
-            fields.append(Field(self.tr("First step, on this machine"), first))
+        if expected.first_seconds is not None and expected.seconds is not None:
+            first = [_seconds(expected.first_seconds)]
+            if expected.loss is not None:
+                first.append(self.tr("loss {0}").format(text.loss(expected.loss)))
+            first += [f"{name} {text.count(count)}" for name, count in expected.scores]
+            fields.append(Field(self.tr("First step, on this machine"), ", ".join(first)))
             whole = self.tr("less than {0} at that speed: the first step also prepares what the others use").format(
                 text.duration(expected.seconds)
             )

@@ -32,18 +32,24 @@ PATHS = ("file", "files", "folder", "key", "target")
 """The kinds that name files or folders: those that are read, one, several or a folder; a private key; one to write."""
 YES, NO = "yes", "no"
 """The values of a switch."""
-SCRIPT, OWN = "script", "own"
-"""The forms of a client's own code; every other form is a recipe, and has its name."""
+SCRIPT, OWN, SCORING = "script", "own", "scoring-script"
+"""The forms of a client's own code: a training script, a function that returns a job, and an evaluation script. Every
+other form is a recipe, and has its name."""
 REST = "arguments"
 """What stands behind ``--``: a script's own arguments."""
-_OWN_CODE = {SCRIPT: "script", OWN: "source"}
+_OWN_CODE = {SCRIPT: "script", SCORING: "script", OWN: "source"}
 _EVALUATION = "evaluate"
+# An evaluation has no backward pass, and reads every row.
+_OF_TRAININGS = ("recompute_activations", "stop_early_patience", "stop_early_fall")
 _NOT_FOR = {
     SCRIPT: ("source", "shares", "second_look"),
     OWN: ("script", "max_steps", "compare", "answer", "network"),
-    # The form is of a folder and data, which a script would take the place of.
-    _EVALUATION: ("script", "compare", "counts"),
-}
+    # One command, and two forms: a script takes the place of a folder and data.
+    _EVALUATION: ("script", "compare", "counts", *_OF_TRAININGS),
+    SCORING: (
+        "folder", "data", "weights", "task", "batch_size", "length", "pack", "columns", *_OF_TRAININGS,
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -67,9 +73,10 @@ class CommandOption:
 class CommandForm:
     """What a command can be asked for."""
 
-    name: str  #: The command; of orders the recipe, or one of :data:`SCRIPT` and :data:`OWN`.
+    name: str  #: The command; of orders the recipe, or one of :data:`SCRIPT`, :data:`OWN` and :data:`SCORING`.
     about: str  #: What it does, in a sentence.
     options: tuple[CommandOption, ...]  #: Its options, in the order of the help page.
+    words: tuple[str, ...]  #: What is written before them: the command's name.
 
     @property
     def own_code(self) -> bool:
@@ -89,7 +96,7 @@ class CommandForm:
         Raises:
             DataError: A script's arguments, or names of files, have a quotation mark too few.
         """
-        found = [] if self.own_code else self.name.split()
+        found = list(self.words)
         rest: list[str] = []
         for option in self.options:
             value = values.get(option.name, "").strip()
@@ -125,20 +132,21 @@ def order_command(arguments: Sequence[str], folder: str = "") -> str:
 def order_forms() -> tuple[CommandForm, ...]:
     """Return what can be ordered: the recipes in the order of ``counterfoil order --help``, then own code."""
     group = load_command(PLACES["order"])
+    callbacks = {str(each.name): each.callback for each in group.registered_commands if each.callback is not None}
     recipes = [
-        CommandForm(str(each.name), _about(each.callback), _with_target(_of_recipe(str(each.name), each.callback)))
-        for each in group.registered_commands
-        if each.callback is not None
+        CommandForm(name, _about(callback), _with_target(_of_recipe(name, callback)), (name,))
+        for name, callback in callbacks.items()
     ]
-    every = _with_target(_options(group.registered_callback.callback))
     rest = CommandOption(REST, "", "", "arguments", "", "", (), None, None, False, "Arguments of the script itself.")
     own = []
     for name, first in _OWN_CODE.items():
+        words = (_EVALUATION,) if name == SCORING else ()
+        every = _with_target(_options(callbacks[_EVALUATION] if words else group.registered_callback.callback))
         options = [each for each in every if each.name not in _NOT_FOR[name]]
         options = [replace(each, required=each.required or each.name == first) for each in options]
         options.sort(key=lambda each: each.name != first)
         about = next(each.help for each in options if each.name == first)
-        own.append(CommandForm(name, about, (*options, *([rest] if name == SCRIPT else []))))
+        own.append(CommandForm(name, about, (*options, *([rest] if first == "script" else [])), words))
     return (*recipes, *own)
 
 
@@ -157,7 +165,7 @@ def command_form(arguments: tuple[str, ...]) -> CommandForm:
     if not inspect.isfunction(found):
         parts = {each.name or each.callback.__name__: each.callback for each in found.registered_commands}
         name, found = f"{name} {rest[0]}", parts[rest[0]]
-    return CommandForm(name, _about(found), _options(found))
+    return CommandForm(name, _about(found), _options(found), tuple(name.split()))
 
 
 def _divided(text: str) -> list[str]:

@@ -501,7 +501,9 @@ def _try_order(draft: OrderDraft, console: Console) -> Trial:
                         found = event
         except CancelledError as error:
             raise CancelledError("Stopped; no order was written.") from error
-    console.print(f"First step tried here: loss {found.loss:.4f}, {terminal.duration(found.seconds)}.")
+    said = [] if found.shown_loss is None else [f"loss {found.shown_loss:.4f}"]
+    said += [f"{one_line(name)} {count:,}" for name, count in found.scores]
+    console.print(f"First step tried here: {markup(', '.join([*said, terminal.duration(found.seconds)]))}.")
     if found.warning:
         console.print(f"[bold yellow]WARNING[/]  {markup(found.warning)}", soft_wrap=True)
     return found

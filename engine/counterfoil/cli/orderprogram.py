@@ -16,7 +16,7 @@ from typing import NoReturn
 from counterfoil.base.foreignerrors import describe_error
 from counterfoil.base.joberrors import OrderError
 from counterfoil.cli.commandevents import OrderEvent, OrderWritten, report_to
-from counterfoil.cli.commandforms import OWN, PATHS, SCRIPT, CommandForm, order_forms
+from counterfoil.cli.commandforms import OWN, PATHS, SCORING, SCRIPT, CommandForm, order_forms
 from counterfoil.cli.orderprocess import ORDERS
 from counterfoil.talk.line import Line
 from counterfoil.talk.table import ORDER
@@ -103,8 +103,10 @@ def option_of(said: str, form: CommandForm, arguments: Sequence[str]) -> str:
 
 def _form(arguments: Sequence[str]) -> CommandForm:
     forms = {form.name: form for form in order_forms()}
-    own = SCRIPT if "--script" in arguments else OWN
-    return forms.get(arguments[0] if arguments else "", forms[own])
+    first = arguments[0] if arguments else ""
+    if "--script" in arguments:
+        return forms[SCRIPT if first.startswith("-") else SCORING]
+    return forms.get(first, forms[OWN])
 
 
 def _paths(form: CommandForm, arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -112,7 +114,7 @@ def _paths(form: CommandForm, arguments: Sequence[str]) -> Iterator[tuple[str, s
     flags = {option.flag: option for option in form.options if option.flag and option.kind != "switch"}
     positional = [option for option in form.options if not option.flag and option.kind != "arguments"]
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    rest = iter(own if form.own_code else own[len(form.name.split()) :])
+    rest = iter(own[len(form.words) :])
     for token in rest:
         option = flags.get(token) or (positional.pop(0) if positional and not token.startswith("-") else None)
         value = next(rest, "") if token in flags else token

@@ -45,7 +45,8 @@ def expected_of(draft: OrderDraft, trial: Trial | None, *, data_outside: bool = 
         log_bytes=sum(each.log_bytes * times for each, times in executed),
         seconds=sum(each.seconds * times for each, times in executed),
         first_seconds=sum(each.seconds * times for each, times in _executions(draft, trial, 1)),
-        loss=trial.loss,
+        loss=trial.shown_loss,
+        scores=trial.scores,
     )
 
 

@@ -35,7 +35,9 @@ class Expected:
     #: was not tried.
     seconds: float | None = None
     first_seconds: float | None = None  #: Time of the first step; None where it was not tried.
-    loss: float | None = None  #: The loss of the first step; None where it was not tried.
+    #: The loss of the first step; None where it was not tried, and for an evaluation that adds none up.
+    loss: float | None = None
+    scores: tuple[tuple[str, int], ...] = ()  #: What the first step of an evaluation counts, if it was tried.
 
 
 CAPTURING = Preparing("Capturing the step", "steps", 0, 1)

@@ -33,6 +33,7 @@ from counterfoil_core.kernels.cache import compiling_time
 from counterfoil_core.kernels.grid import ZERO_SCALE
 from counterfoil_core.operators.facts import OperatorClass
 from counterfoil_core.operators.node import Node, Value
+from counterfoil_core.order.evaluation import NATS, SCORE, score_names
 from counterfoil_core.order.executable import LoadedOrder
 from counterfoil_core.program.graph import GRADIENT, Program, node_values
 from counterfoil_core.program.limits import LARGE
@@ -216,6 +217,13 @@ class Trial:
     seconds: float  #: Time that it took.
     coarse: tuple[CoarseGradient, ...]  #: The gradients for which the grid is too coarse.
     executed: tuple[Executed, ...] = ()  #: Each program of the order that was executed.
+    #: What the first step of an evaluation counts beside losses, each a number by itself; empty for a training.
+    scores: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def shown_loss(self) -> float | None:
+        """The loss; None where an evaluation has none, which is 0 there whatever the model says."""
+        return None if self.scores and not self.loss else self.loss
 
     @property
     def warning(self) -> str:
@@ -267,7 +275,7 @@ def try_steps(
         for (turns, _), trial in zip(parts, trials, strict=True)
         for each in trial.executed
     )
-    yield Trial(loss, sum(trial.seconds for trial in trials), coarse, executed)
+    yield Trial(loss, sum(trial.seconds for trial in trials), coarse, executed, trials[0].scores)
 
 
 def _operators(program: Program) -> int:
@@ -315,6 +323,11 @@ def _try_program(
                 seconds = time.perf_counter() - started - compiled()
             executed = Executed(step, False, seconds, len(arithmetic_of(precision).encode_log(rounder.logs)))
             loss, given = result.loss, result.combined
+            scores = tuple(
+                (name.removeprefix(SCORE), int(result.state[name]))
+                for name in score_names([program])
+                if name != NATS and result.state[name].numel() == 1
+            )
             # Nobody needs the new state, which is as large as the old one.
             del result
             before += len(program.nodes)
@@ -335,7 +348,7 @@ def _try_program(
             remedy=error.remedy or "Try the model and the objective on the first batch outside Counterfoil.",
             detail=error.detail,
         ) from error
-    return Trial(loss, time.perf_counter() - begun, coarse, (executed,)), given
+    return Trial(loss, time.perf_counter() - begun, coarse, (executed,), scores), given
 
 
 @dataclass(frozen=True)

@@ -6466,8 +6466,8 @@ Lauf zu finden</translation>
             <translation>weniger als {0} bei diesem Tempo: Der erste Schritt bereitet auch vor, was die anderen brauchen</translation>
         </message>
         <message>
-            <source>{0}, loss {1}</source>
-            <translation>{0}, Verlust {1}</translation>
+            <source>loss {0}</source>
+            <translation>Verlust {0}</translation>
         </message>
         <message>
             <source>{0}, of that {1} of rounding log</source>
@@ -8744,6 +8744,10 @@ Lauf zu finden</translation>
             <translation>So viele Schritte des Auftrags mit dem Skript vergleichen, bei --script: Es läuft, wie es ist, und jeder Schritt wird von seinem Zustand aus ausgeführt. 0 vergleicht nichts, und überall, wo der Auftrag gezeigt wird, steht das dabei.</translation>
         </message>
         <message>
+            <source>Hold so many steps of the order against the script, with --script; 0 compares nothing, and the order says so wherever it is shown.</source>
+            <translation>Mit --script: so viele Schritte des Auftrags werden mit dem Skript verglichen; 0 vergleicht nichts, und der Auftrag sagt das überall, wo er gezeigt wird.</translation>
+        </message>
+        <message>
             <source>How many of the segments that others replayed, drawn at random, are replayed here too.</source>
             <translation>Wie viele der Segmente, die andere nachgerechnet haben, zufällig gezogen auch hier nachgerechnet werden.</translation>
         </message>
@@ -9534,6 +9538,10 @@ Lauf zu finden</translation>
         <message>
             <source>Order what a training script of yours trains, as it is; its arguments stand behind --. It runs here three times, in private copies of this folder (docs/for-trainers.md).</source>
             <translation>Bestellen, was ein eigenes Trainingsskript trainiert, so wie es ist; seine Argumente stehen hinter --. Es läuft hier dreimal, in eigenen Kopien dieses Ordners (docs/for-trainers.md).</translation>
+        </message>
+        <message>
+            <source>Order what an evaluation script of yours counts, in the place of a folder and data; its arguments stand behind --. It runs here three times, in private copies of this folder (docs/evaluations.md).</source>
+            <translation>Beauftragt, was ein eigenes Auswertungsskript zählt, statt eines Ordners und Daten; seine Argumente stehen hinter --. Es läuft hier dreimal, in privaten Kopien dieses Ordners (docs/evaluations.md).</translation>
         </message>
         <message>
             <source>Order your own model: a function of yours that returns a counterfoil.CustomJob. It runs here and now, and never on the trainer's or the auditor's machine.</source>
@@ -12978,6 +12986,10 @@ Lauf zu finden</translation>
         <message>
             <source>What the script decides by a value of its training beyond the steps that are compared, with --script: yes or no, or train.py:42=yes for one line.</source>
             <translation>Was das Skript nach einem Wert seines Trainings entscheidet, jenseits der verglichenen Schritte, bei --script: yes oder no, oder train.py:42=yes für eine Zeile.</translation>
+        </message>
+        <message>
+            <source>What the script of an evaluation calls counts that have a meaning: counted=total,correct=hits, and nats=loss_sum of the number that adds up losses, of which perplexity follows.</source>
+            <translation>Wie das Skript einer Auswertung Zähler nennt, die etwas bedeuten: counted=total,correct=hits, und nats=loss_sum für die Zahl, die Verluste aufaddiert, aus der die Perplexität folgt.</translation>
         </message>
         <message>
             <source>What the shares in the capsule give of {0} is infinite or not a number.</source>
@@ -16541,6 +16553,10 @@ Lauf zu finden</translation>
             <translation>Höchstens Tokens je Zeile</translation>
         </message>
         <message>
+            <source>My evaluation script</source>
+            <translation>Mein Auswertungsskript</translation>
+        </message>
+        <message>
             <source>My own module</source>
             <translation>Mein eigenes Modul</translation>
         </message>
@@ -16551,6 +16567,10 @@ Lauf zu finden</translation>
         <message>
             <source>Names of columns</source>
             <translation>Namen der Spalten</translation>
+        </message>
+        <message>
+            <source>Names of counts</source>
+            <translation>Namen der Zähler</translation>
         </message>
         <message>
             <source>Network</source>
@@ -16675,6 +16695,10 @@ Lauf zu finden</translation>
         <message>
             <source>Weight decay</source>
             <translation>Weight Decay</translation>
+        </message>
+        <message>
+            <source>What a Python script of yours counts, with no changed line. Nothing is trained.</source>
+            <translation>Was ein eigenes Python-Skript zählt, ohne eine geänderte Zeile. Nichts wird trainiert.</translation>
         </message>
         <message>
             <source>What a Python script of yours trains, with no changed line.</source>

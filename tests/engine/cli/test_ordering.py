@@ -23,7 +23,7 @@ from counterfoil import (
     record,
 )
 from counterfoil.cli import main
-from counterfoil.cli.commandforms import OWN, SCRIPT
+from counterfoil.cli.commandforms import OWN, SCORING, SCRIPT
 from counterfoil.cli.orderprogram import failure_of, option_of
 from counterfoil.signing.comparison import comparison_beside
 from counterfoil_core.base.digest import Digest
@@ -84,6 +84,36 @@ def test_the_command_that_is_shown_writes_the_same_order(tmp_path: Path, monkeyp
     assert told.steps == 2
     assert told.batch_size == 4
     assert told.order_bytes == (tmp_path / "told.cfoil").stat().st_size
+
+
+SCORING_TEXT = """
+import sys, torch
+
+torch.manual_seed(int(sys.argv[1]))
+model = torch.nn.Linear(3, 2)
+rows = torch.utils.data.TensorDataset(torch.arange(24.0).reshape(8, 3) / 24, torch.arange(8) % 2)
+hits = seen = 0
+with torch.no_grad():
+    for batch, wanted in torch.utils.data.DataLoader(rows, batch_size=4):
+        hits += (model(batch).argmax(1) == wanted).sum().item()
+        seen += len(wanted)
+"""
+
+
+@pytest.mark.own_process
+def test_an_evaluation_script_is_ordered_in_its_folder_with_its_arguments(tmp_path: Path) -> None:
+    script = tmp_path / "score it.py"
+    script.write_text(SCORING_TEXT)
+    asked = {"script": str(script), "arguments": "5", "counts": "counted=seen,correct=hits"}
+    arguments = form(SCORING).arguments({**asked, "out": str(tmp_path / "score.cfoil")})
+    assert arguments[0] == "evaluate"
+    assert arguments[-2:] == ("--", "5")
+    told = written(arguments, tmp_path)
+    assert told.steps == 2
+    assert "Compared with the script in all 2 steps." in told.notes
+    with pytest.raises(OrderError, match="hit") as refused:
+        written(form(SCORING).arguments({**asked, "counts": "correct=hit", "out": str(tmp_path / "x.cfoil")}), tmp_path)
+    assert refused.value.option == "counts"
 
 
 @pytest.mark.slow
@@ -189,16 +219,19 @@ def test_every_option_of_the_commands_can_be_chosen() -> None:
     from counterfoil.cli.app import app
 
     group = get_command(app).get_command(None, "order").loaded  # type: ignore[attr-defined,arg-type]
+    of_trainings = {"recompute_activations", "stop_early_patience", "stop_early_fall"}
     for each in order_forms():
-        command = group if each.own_code else group.commands[each.name]
+        command = group.commands[each.words[0]] if each.words else group
         flags = {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)}
         for option in each.options:
             assert {flag for flag in (option.flag, option.off) if flag} <= flags, (each.name, option.name)
         if not each.own_code:
-            # An evaluation's form is one of a folder: what a script of the client's own takes is the command line's.
-            of_script = {"script", "counts", "compare"} if each.name == "evaluate" else set[str]()
-            names = {parameter.name for parameter in command.params} - {"help"} - of_script
+            names = {parameter.name for parameter in command.params} - {"help"}
+            if each.name == "evaluate":  # one command with two forms, and nothing of it learns
+                names -= {"script", "counts", "compare"} | of_trainings
             assert names == {option.name for option in each.options}
+    assert {"script", "counts", "compare", "arguments"} <= {option.name for option in form(SCORING).options}
+    assert not {"data", "folder", *of_trainings} & {option.name for option in form(SCORING).options}
 
 
 def test_defaults_and_empty_values_are_left_to_the_command() -> None:

@@ -31,6 +31,7 @@ from counterfoil.training.evaluation import Evaluation, classification_counts, r
 from counterfoil.training.huggingface import FineTuning, Task, order_huggingface, prepare_huggingface
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.tamper import LabelFlip, Tamper
+from counterfoil.training.trial import Trial
 from counterfoil_core.arithmetic.compute.interpreter import StepInputs
 from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import DataError
@@ -121,6 +122,21 @@ def test_the_score_is_what_torch_counts(run: Path) -> None:
     assert next(one.values for one in score.counts if one.name == "confusion") == tuple(confusion.flat)
     mean = float(functional.cross_entropy(logits, labels))
     assert float(score.metrics["perplexity"]) == pytest.approx(math.exp(mean), rel=1e-4)
+
+
+def test_the_trial_of_an_order_says_what_its_first_step_counts() -> None:
+    draft = Evaluation("digits, scored", model(), counts, data(), BATCH).draft(PROFILES["exact-20"])
+    *_, trial = draft.try_first_step()
+    assert isinstance(trial, Trial)
+    told = dict(trial.scores)
+    first = {name: torch.from_numpy(array[:BATCH]) for name, array in data().items()}
+    with torch.no_grad():
+        right = int((model().eval()(first["images"].float() / 16).argmax(1) == first["labels"]).sum())
+    assert told == {"counted": BATCH, "correct": right}
+    assert trial.shown_loss == trial.loss > 0
+    # Where nothing is added up, 0 is no loss.
+    assert replace(trial, loss=0.0).shown_loss is None
+    assert replace(trial, loss=0.0, scores=()).shown_loss == 0.0
 
 
 def test_model_and_data_are_named_by_their_roots(run: Path, order: Path) -> None:

@@ -137,7 +137,7 @@ class Scores:
                 own = ", ".join(sorted(self._tallies.held())) or "nothing"
                 raise DataError(
                     f"The script adds up nothing called {theirs!r} that counts as {score.removeprefix(SCORE)!r}.",
-                    remedy=f"Name what it adds up: {own}.",
+                    remedy=f"Name in --counts what it adds up: {own}.",
                 )
 
     def _name(self, name: str) -> str:
