@@ -28,8 +28,8 @@ SIZES = {"GPT-2, 2 layers of 64": (2, 64), "GPT-2, 4 layers of 256": (4, 256), "
 _PROMPT = "Who audits the auditor? "
 
 
-def write_gpt2(folder: Path, layers: int, width: int) -> None:
-    """Write a GPT-2 with random weights, whose tokenizer knows bytes alone."""
+def write_gpt2(folder: Path, layers: int, width: int, vocabulary: int | None = None) -> None:
+    """Write a GPT-2 with random weights, whose tokenizer knows bytes alone; its vocabulary is GPT-2's unless given."""
     import tokenizers
     import transformers
 
@@ -39,8 +39,15 @@ def write_gpt2(folder: Path, layers: int, width: int) -> None:
     fast: Any = transformers.PreTrainedTokenizerFast
     fast(tokenizer_object=made).save_pretrained(folder)
     torch.manual_seed(1)
+    more: Any = {} if vocabulary is None else {"vocab_size": vocabulary}
     config = transformers.GPT2Config(
-        n_embd=width, n_layer=layers, n_head=width // 16 if width < 64 else width // 64, n_positions=256
+        n_embd=width,
+        n_layer=layers,
+        n_head=width // 16 if width < 64 else width // 64,
+        n_positions=256,
+        bos_token_id=None,
+        eos_token_id=None,
+        **more,
     )
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
 

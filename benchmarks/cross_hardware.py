@@ -4,8 +4,8 @@ Machines share nothing but a folder (``--out``), which is copied from one to the
 
     order                    once, on any machine: every recipe under every profile, and a key for the campaign
     work --machine NAME      on each machine, what is not done yet: the self-test, a recording of every order,
-                             ordinary float32 training of every job, and an audit of every run that other
-                             machines left in the folder
+                             ordinary float32 training of every job, an answer of a small model, and an audit
+                             of every run and a check of every answer that other machines left in the folder
     selftest --machine NAME  only that
     capture --machine NAME   captures every job here, too, for the digest of its order
     page                     collects the results, and shows those of all machines: docs/cross-hardware.md
@@ -26,11 +26,13 @@ import warnings
 from argparse import Namespace
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import torch
 
 from benchmarks import accuracy
+from benchmarks.answer_agreement import ANSWERS, FEW, answer_of, check_libraries, check_of, small_model, strange_check
 from benchmarks.cross_pages import measured_sections, version_sections
 from benchmarks.honest_jobs import LITERATURE, ORDERS, Job
 from benchmarks.measure import (
@@ -50,6 +52,7 @@ from benchmarks.pages import machine_name
 from benchmarks.sessions import audit, key_in, root_of, train_unrounded
 from counterfoil.audit.hearings import adjudicate
 from counterfoil.bundle.capsulewriter import write_capsule
+from counterfoil.signing.kinds import AnswerStatement
 from counterfoil.training.recorder import record
 from counterfoil.training.recordingevents import RecordFinished, StepRecorded
 from counterfoil.training.tamper import LabelFlip
@@ -60,6 +63,7 @@ from counterfoil_core.base.digest import Digest
 from counterfoil_core.base.errors import CounterfoilError, DeviceError
 from counterfoil_core.base.precision import PROFILES
 from counterfoil_core.bundle.reader import BundleReader
+from counterfoil_core.signing.statements import open_said, sign_said
 from counterfoil_core.values.adjudication import AdjudicationOutcome
 from counterfoil_core.values.events import AdjudicationFinished
 from counterfoil_core.values.outcome import Outcome
@@ -70,8 +74,15 @@ MEASURED = ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-1
 """Names of precision profiles; the first one's program is trained ordinarily too."""
 JOBS: Mapping[str, Job] = {**ORDERS, **LITERATURE}
 """The recipes and the trainings of the literature: how to order each."""
+ANSWERING = "answers"
+"""The job that is no training: a model's answers."""
+EVERY = [*JOBS, ANSWERING]
 TAMPERED = ("digits-cnn",)
 """Jobs of which each machine also records a run with a poisoned batch."""
+_MODEL = Path("answers", "model")
+"""The folder of the model that answers, within the campaign's."""
+_SIGNED = datetime(2026, 1, 1, tzinfo=UTC)
+"""When every machine signs its answers, so that equal ones are equal files."""
 COLLECTED = ROOT / "benchmarks" / "measured" / "cross_hardware"
 """Results of the machines that were measured so far."""
 _LIBRARIES = re.compile(r"(?:BLAS|LAPACK)_INFO=\w+|Intel\(R\) MKL-DNN v[0-9.]+")
@@ -153,6 +164,29 @@ class Machine:
         except CounterfoilError as error:
             return {**found, "refused": str(error), "said": f"refused: {error}"}
         return {**found, "order": manifest.digest.hex}
+
+    def answer_file(self, machine: str, name: str) -> Path:
+        """Where a machine's answer lies."""
+        return self.folder / "answers" / f"{machine}.{name}.json"
+
+    def answer(self, name: str) -> Values:
+        """Let the campaign's model answer; ``name`` is a key of ``ANSWERS``."""
+        check_libraries()
+        said = answer_of(small_model(self.folder / _MODEL), name, FEW, open_machine(self.device, self.threads))
+        data = sign_said(said, key_in(self.folder), _SIGNED)
+        self.answer_file(self.name, name).write_bytes(data)
+        digest = Digest.of(data).hex
+        return {"kind": "answered", "machine": self.name, "answer": name, "digest": digest, "said": digest[:16]}
+
+    def check(self, maker: str, name: str) -> Values:
+        """Check another machine's answer, and the same with a forged token."""
+        check_libraries()
+        data = self.answer_file(maker, name).read_bytes()
+        said = open_said(AnswerStatement, data, key_in(self.folder).public)
+        found = check_of(small_model(self.folder / _MODEL), said, open_machine(self.device, self.threads))
+        strange = strange_check(found, f"the {name} answer of {maker} on {self.name}")
+        of = {"kind": "checked", "machine": self.name, "maker": maker, "answer": name, "digest": Digest.of(data).hex}
+        return {**found, **of, "strange": strange}
 
     def selftest(self) -> Values:
         """Test this machine as each profile does.
@@ -319,12 +353,29 @@ def _named(options: Namespace) -> _Named:
     return found
 
 
+def _answers(options: Namespace) -> list[str]:
+    """Keys of the answers to make and to check; the machine that orders writes the model."""
+    if ANSWERING not in options.jobs:
+        return []
+    if options.action == "order":
+        return ["answers"]
+    if options.action != "work" or not (options.out / _MODEL).exists():
+        return []
+    made = [
+        one for one in rows_of(_results(options)) if one["kind"] == "answered" and one["machine"] != options.machine
+    ]
+    return [
+        *(f"answered/{name}" for name in ANSWERS),
+        *(f"checked/{one['machine']}/{one['answer']}/{one['digest'][:12]}" for one in made),
+    ]
+
+
 def _cells(options: Namespace) -> list[Cell]:
     options.named = _named(options)
     # Beside all jobs, so that a part of them does not wait for it.
-    eager = list(EAGER) if options.device == "cpu" and options.action == "work" and options.jobs == list(JOBS) else []
+    eager = list(EAGER) if options.device == "cpu" and options.action == "work" and options.jobs == EVERY else []
     tested = ["selftest"] if options.action in ("work", "selftest") else []
-    return [Cell(key) for key in (*tested, *options.named, *(f"eager/{name}" for name in eager))]
+    return [Cell(key) for key in (*tested, *_answers(options), *options.named, *(f"eager/{name}" for name in eager))]
 
 
 def _measure(options: Namespace, key: str) -> Values:
@@ -338,6 +389,16 @@ def _measure(options: Namespace, key: str) -> Values:
         raise LeftOutError("A machine whose self-test fails does nothing else.")
     if kind == "eager":
         return machine.train(name, "", EAGER[name])
+    match kind, *name.split("/"):
+        case "answers", _:
+            check_libraries()
+            small_model(options.out / _MODEL)
+            key_in(options.out)
+            return {"kind": "answers"}
+        case "answered", answer:
+            return machine.answer(answer)
+        case "checked", maker, answer, _:
+            return machine.check(maker, answer)
     recorder, training, order = options.named[key]
     match kind:
         case "ordered":
@@ -374,7 +435,7 @@ CROSS_HARDWARE = Benchmark(
         argument("--machine", type=_name, default=platform.machine(), help="this machine's name"),
         argument("--about", help="what this machine is, in words; by default the name of its processor"),
         argument("--device", default="cpu", help="cpu or cuda:0"),
-        argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), help="which jobs (default all)"),
+        argument("--jobs", nargs="+", choices=EVERY, default=EVERY, help="which jobs (default all)"),
         argument("--profiles", nargs="+", choices=MEASURED, default=list(MEASURED), help="which (default all)"),
         argument("--steps", type=int, default=STEPS, help=f"steps of each job (default {STEPS})"),
     ),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from benchmarks.answer_agreement import ANSWERS, strange_check
 from benchmarks.measure import Sections, Values
 from benchmarks.pages import machine_name, markdown, one_line, paragraphs, today
 
@@ -26,6 +27,8 @@ class CampaignRows:
     recorded: Sequence[Values]  #: Their runs.
     replayed: Sequence[Values]  #: Their audits of others' runs.
     trained: Sequence[Values]  #: Their ordinary training.
+    answered: Sequence[Values]  #: Their answers.
+    checked: Sequence[Values]  #: Their checks of others' answers.
 
     @classmethod
     def of(cls, rows: Iterable[Values]) -> CampaignRows:
@@ -33,7 +36,7 @@ class CampaignRows:
         rows = list(rows)
         kinds = {
             kind: [row for row in rows if row["kind"] == kind]
-            for kind in ("ordered", "machine", "recorded", "replayed", "trained")
+            for kind in ("ordered", "machine", "recorded", "replayed", "trained", "answered", "checked")
         }
         ordered = [row for row in kinds["ordered"] if not row["machine"]]
         orders = {row["order"] for row in ordered if row["order"]}
@@ -50,6 +53,12 @@ class CampaignRows:
                 if row["order"] in orders and (row["recorder"], row["run_root"]) in roots
             ],
             [row for row in kinds["trained"] if not row["order"] or row["order"] in orders],
+            kinds["answered"],
+            [
+                row
+                for row in kinds["checked"]
+                if (row["maker"], row["digest"]) in {(one["machine"], one["digest"]) for one in kinds["answered"]}
+            ],
         )
 
     @property
@@ -146,7 +155,14 @@ def surprises(found: CampaignRows) -> list[str]:
         for first, second in found.pairs
         if all(found.controls((first, second)).values())
     ]
-    return [*audit_surprises(found), *unequal, *alike]
+    answers = [
+        sentence
+        for one in found.checked
+        for sentence in strange_check(one, f"the {one['answer']} answer of {one['maker']} on {one['machine']}")
+    ]
+    digests = {name: {one["digest"] for one in found.answered if one["answer"] == name} for name in ANSWERS}
+    answers += [f"the {name} answers of the machines differ" for name, several in digests.items() if len(several) > 1]
+    return [*audit_surprises(found), *unequal, *alike, *answers]
 
 
 def summary(found: CampaignRows, strange: Sequence[str]) -> str:
@@ -195,8 +211,26 @@ def pair_section(found: CampaignRows, pair: Pair) -> str:
     return paragraphs(
         f"## {pair[0]} and {pair[1]}", markdown(["job", *profiles], rows), _counts(found, pair),
         f"**The control:** the same jobs, trained ordinarily in float32. {_control(found, pair)}",
-        _tampered(found, pair),
+        _tampered(found, pair), _answers(found, pair),
     )  # fmt: skip
+
+
+def _answers(found: CampaignRows, pair: Pair) -> str:
+    digests = {
+        machine: {one["answer"]: one["digest"] for one in found.answered if one["machine"] == machine}
+        for machine in pair
+    }
+    both = [name for name in digests[pair[0]] if name in digests[pair[1]]]
+    checks = [one for one in found.checked if {one["maker"], one["machine"]} == set(pair)]
+    if not both or not checks:
+        return ""
+    same = sum(digests[pair[0]][name] == digests[pair[1]][name] for name in both)
+    right = sum(not strange_check(one, "") for one in checks)
+    return (
+        f"**[Answers](answers.md)** ({', '.join(both)}): {same} of {len(both)} are the same to the bit. Of "
+        f"{len(checks)} checks of the other machine's, {right} are VERIFIED, and DISPUTED at its place where one token "
+        "is another."
+    )
 
 
 def _cell(found: CampaignRows, pair: Pair, job: str, profile: str) -> str:

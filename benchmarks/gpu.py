@@ -12,6 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from benchmarks.answer_agreement import ANSWERS, answers
 from benchmarks.cross_hardware import rows_of
 from benchmarks.gpu_agreement import (
     GOLDEN,
@@ -73,6 +74,7 @@ PARTS: Mapping[str, Part] = {
     "tests": Part(run_tests, 90, 400),
     "crossing": Part(cross, 20, 180),
     "accusations": Part(accuse, 12, 240),
+    "answers": Part(answers, 60, 300),
     # Without memory Triton's kernels give no known answer when a device is opened, and are left out in that process.
     "memory": Part(exhaust_memory, 8, 90, alone=True, fresh=True),
     "bandwidth": Part(bandwidth, 15, 120, alone=True),
@@ -83,9 +85,9 @@ PARTS: Mapping[str, Part] = {
     "fine-tuning": Part(fine_tuning, 120, 400, alone=True),
 }
 """The parts, the most valuable first. With eight workers, in seconds, :func:`budget` of what :func:`cells` returns:
-environment 12, tests 6 x 90 / 8 = 68, crossing (3 + 16 first, 24 at the end) 43 x 20 / 8 = 108, accusations
-54 x 12 / 8 = 81, memory 2 x 8, bandwidth 15, steps 16 x 13 = 208, launches 4 x 6 = 24, larger 14 x 50 / 8 = 88,
-compiling 60, fine-tuning 120: 13.5 minutes of 15."""
+environment 12, tests 6 x 90 / 8 = 68, crossing (3 + 16 first, 24 at the end) 43 x 20 / 8 = 108, accusations 54 x 12 /
+8 = 81, answers 2 x 60 / 8 = 15, memory 2 x 8, bandwidth 15, steps 16 x 13 = 208, launches 4 x 6 = 24, larger 14 x 50
+/ 8 = 88, compiling 60, fine-tuning 120: 13.8 minutes of 15."""
 WORKERS = 8
 """Processes side by side that the budget counts on."""
 
@@ -117,6 +119,7 @@ def cells(options: Namespace) -> list[Cell]:
         *key,
         *of("crossing", [*([] if is_small else [f"golden-{name}" for name in GOLDEN]), *first]),
         *of("accusations", accused_jobs(options)),
+        *of("answers", ANSWERS),
         *of("memory", FIRST),
         *of("bandwidth", ["kernels"]),
         *of("steps", timed),

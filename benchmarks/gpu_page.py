@@ -63,6 +63,7 @@ def pages(results: Results, about: Mapping[str, str], rows: Sequence[Values], do
         _titled("Runs of one machine replayed on the other", _crossed(rows), _golden(part("crossing"))),
         _titled("Larger steps, and those that libraries compute otherwise", _larger([*part("larger").values()])),
         _titled("Honest runs", _accusations(part("accusations"))),
+        _titled("Answers", _answers(part("answers"))),
         _titled("A job too large for the device", _memory([*part("memory").values()])),
         _titled("What a step costs", *map(_rates, part("environment").values()), _steps([*part("steps").values()])),
         _titled("Launches of a step", _launches([*part("launches").values()])),
@@ -173,6 +174,24 @@ def _tests(found: Mapping[str, Values]) -> str:
     columns: dict[str, str | Callable[[tuple[str, Values]], object]] = {"tests of": lambda one: one[0]}
     for each in outcomes:
         columns[each] = lambda one, each=each: one[1]["counts"].get(each, 0)  # type: ignore[misc]
+    return tabulated(found.items(), columns) if found else ""
+
+
+def _answers(found: Mapping[str, Values]) -> str:
+    def checks(one: tuple[str, Values]) -> str:
+        return ", ".join(f"{each['maker']}'s on {each['machine']} {each['outcome']}" for each in one[1]["checks"])
+
+    def forged(one: tuple[str, Values]) -> str:
+        return ", ".join(f"{each['forged']} at {each['forged_at']}" for each in one[1]["checks"])
+
+    columns: dict[str, str | Callable[[tuple[str, Values]], object]] = {
+        "answer": lambda one: f"{one[1]['tokens']} tokens, {one[0]}",
+        "the same on both": lambda one: "yes" if one[1]["equal"] else "**no**",
+        "checked": checks,
+        "with a forged token": forged,
+        "made on the device in": lambda one: duration(one[1]["made"]["device"]),
+        "checked there in": lambda one: duration(one[1]["checks"][1]["seconds"]),
+    }
     return tabulated(found.items(), columns) if found else ""
 
 

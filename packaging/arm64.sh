@@ -82,7 +82,7 @@ setup() {
     # What the engine needs, and torch's own needs but for its CUDA libraries: 3 GB that nothing here calls.
     $pip install -q --target "$site" --upgrade "${wheels[@]}" \
         cryptography h5py mpmath msgspec networkx numba "numpy<2.5" platformdirs rich safetensors \
-        securesystemslib typer filelock fsspec jinja2 sympy typing_extensions setuptools
+        securesystemslib typer filelock fsspec jinja2 sympy typing_extensions setuptools transformers tokenizers
     $pip install -q --target "$site" --upgrade --no-deps "${wheels[@]}" "torch==$torch"
     # Two small ones are called when torch is loaded; the others become stubs.
     nvidia=$(mktemp -d)

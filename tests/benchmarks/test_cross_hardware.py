@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from benchmarks.cross_hardware import CROSS_HARDWARE, JOBS as EVERY, Machine, collect, rows_of
+from benchmarks.cross_hardware import ANSWERING, CROSS_HARDWARE, JOBS as EVERY, Machine, collect, rows_of
 from benchmarks.cross_pages import FEWER, NATIVE, measured_sections, version_sections
 from benchmarks.honest_jobs import LITERATURE, ORDERS
 from benchmarks.measure import Results, Values
@@ -18,7 +18,7 @@ JOBS, PROFILES = ("digits-cnn", "logistic"), ("float64-24", "exact-20")
 
 
 def do(folder: Path, action: str, machine: str) -> Results:
-    words = ["--jobs", *JOBS, "--profiles", *PROFILES, "--steps", "2", "--out", str(folder)]
+    words = ["--jobs", *JOBS, ANSWERING, "--profiles", *PROFILES, "--steps", "2", "--out", str(folder)]
     return CROSS_HARDWARE.in_process([action, "--machine", machine, "--about", "a machine of these tests", *words])
 
 
@@ -26,7 +26,7 @@ def do(folder: Path, action: str, machine: str) -> Results:
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two names of one machine that worked in turn, one, the other, the one; with no eager training."""
     folder = tmp_path_factory.mktemp("campaign")
-    assert not any(one.values["refused"] for one in do(folder, "order", "one").values())
+    assert not any(one.values.get("refused") for one in do(folder, "order", "one").values())
     for machine in ("one", "other", "one"):
         assert not any(one.sentences for one in do(folder, "work", machine).values())
     return folder
@@ -56,6 +56,22 @@ def sound(rows: Sequence[Values]) -> list[Values]:
     """The results, as if ordinary training differed."""
     other = {"state_root": "00" * 32}
     return [row | other if row["kind"] == "trained" and row["machine"] == "other" else row for row in rows]
+
+
+def test_answers_are_made_by_each_machine_and_checked_by_the_other(rows: list[Values]) -> None:
+    line = "(greedy, drawn): 2 of 2 are the same to the bit. Of 4 checks of the other machine's, 4 are VERIFIED"
+    assert line in said(sound(rows))
+    for kind, change, sentence in (
+        ("checked", {"outcome": "DISPUTED", "said": "Token 3 is another."}, "Token 3 is another."),
+        ("checked", {"forged_at": 6}, "with a forged token: DISPUTED at token 6"),
+        ("answered", {"digest": "00"}, "the greedy answers of the machines differ"),
+    ):
+        key = (kind, "other", "greedy")
+        changed = [
+            row | change if (row["kind"], row.get("machine"), row.get("answer")) == key else row for row in sound(rows)
+        ]
+        assert sentence in said(changed)
+        assert line not in said(changed)
 
 
 def said(rows: Sequence[Values]) -> str:

@@ -18,7 +18,7 @@ from benchmarks.forms import Forms
 from benchmarks.gpu_page import pages
 from benchmarks.measure import ROOT, Ended, Result, Results, Store
 
-from benchmarks import gpu, gpu_agreement, gpu_costs
+from benchmarks import answer_agreement, gpu, gpu_agreement, gpu_costs
 from counterfoil_core.arithmetic.machine import open_machine
 from counterfoil_core.base.errors import DataError
 from support.jobs import digits_order
@@ -91,6 +91,15 @@ def test_a_shortage_without_a_remedy_is_strange_and_so_is_what_comes_after() -> 
     assert "computes otherwise" in gpu_agreement.strange_memory(said, False)[0]
 
 
+def test_an_answer_that_is_not_verified_or_a_forged_one_that_is_not_disputed_at_its_token_is_strange() -> None:
+    good = {"outcome": "VERIFIED", "said": "it is.", "forged": "DISPUTED", "forged_at": answer_agreement.FORGED}
+    assert answer_agreement.strange_check(good, "") == []
+    assert answer_agreement.strange_check({**good, "outcome": "DISPUTED"}, "an answer") == ["an answer: it is."]
+    for change in ({"forged": "VERIFIED", "forged_at": 0}, {"forged_at": 6}):
+        (said,) = answer_agreement.strange_check({**good, **change}, "an answer")
+        assert "forged token" in said
+
+
 # The plan.
 
 
@@ -107,7 +116,7 @@ def test_cells_have_names_of_their_own_and_the_most_valuable_comes_first(planned
 
 
 def test_the_budget_is_a_quarter_of_an_hour(planned: list[gpu.Cell]) -> None:
-    assert gpu.budget(planned) == pytest.approx(13.5 * 60, rel=0.02), "as the table says"
+    assert gpu.budget(planned) == pytest.approx(13.8 * 60, rel=0.02), "as the table says"
     assert gpu.budget(planned) <= 15 * 60
     assert gpu.budget(planned, workers=1) > 15 * 60, "control: they have to run side by side"
 
@@ -159,6 +168,23 @@ def made_up() -> Results:
         "accusations/a-job.cpu": {"replays": [clean, clean | {"outcome": "DISPUTED"}]},
         "tests/rounding": {"counts": {"passed": 3}},
         "tests/rules": {"counts": {"passed": 5, "skipped": 1}},
+        "answers/greedy": {
+            "tokens": 64,
+            "equal": True,
+            "made": {"cpu": 9.0, "device": 2.5},
+            "checks": [
+                {
+                    "maker": maker,
+                    "machine": where,
+                    "outcome": "VERIFIED",
+                    "seconds": 0.5,
+                    "forged": "DISPUTED",
+                    "forged_at": 7,
+                }
+                for maker in ("cpu", "device")
+                for where in ("cpu", "device")
+            ],
+        },
         "memory/exact-20": {
             "form": "exact-20",
             "ended": {"an order": "It needs 47.1 GiB; cuda:0 has 23.5.", "a recording": "Close some.", "an audit": ""},
@@ -207,7 +233,8 @@ def test_the_page_is_written_from_results_alone(tmp_path: Path) -> None:
         "| exact-20 | It needs 47.1 GiB; cuda:0 has 23.5. | Close some. | **no remedy** | yes |",
         "| sum | 537 MB | 0.268 ms | 2,000 | 50% |", "| exact-13 | tensor cores | 0.458 ms | 300 |",
         "| digits | exact-20 | 100 | 90, 30, 2 | 80, 30, 3 | 1.20 / 1.10 |", "| `_sum` | 2 | 3.5 s | 2.5 s |",
-        "exact-20 9 s, then 250 ms",
+        "exact-20 9 s, then 250 ms", "| 64 tokens, greedy | yes | cpu's on cpu VERIFIED, cpu's on device VERIFIED, ",
+        "| DISPUTED at 7, DISPUTED at 7, DISPUTED at 7, DISPUTED at 7 | 2.5 s | 500 ms |",
     ):  # fmt: skip
         assert line in page, line
     assert listed.endswith("- [NVIDIA GPU 2030](gpu-results/nvidia-gpu-2030.md)")
@@ -283,6 +310,16 @@ def test_a_rehearsal_that_is_killed_goes_on_and_writes_the_page(tmp_path: Path) 
     page = page_of(tmp_path)
     assert "## Kernels" in page
     assert not FIGURE.findall(page)
+
+
+@pytest.mark.slow
+def test_answers_of_cpu_and_device_are_the_same_as_compiled(tmp_path: Path) -> None:
+    ended = rehearsal(tmp_path, "answers")
+    said, _ = ended.communicate()
+    assert ended.returncode == 0, said
+    found = Store(tmp_path / "results").results()
+    assert set(found) == {f"answers/{name}" for name in answer_agreement.ANSWERS}
+    assert all(one.outcome is Ended.DONE and one.values["equal"] and not one.strange for one in found.values())
 
 
 @pytest.mark.slow
