@@ -284,8 +284,10 @@ def train_one(named: str, machine: str, threads: str) -> None:
             kept = _state_file(folder, machine, step - 1)
             state = job.initial if step == 1 else torch.load(kept, weights_only=True)
         state = interpreter.run(job.inputs(step, state)).state
-        trained = [state[name] for name in sorted(state) if ":" not in name and state[name].is_floating_point()]
-        torch.cat([tensor.float().reshape(-1) for tensor in trained]).numpy().tofile(_weights_file(folder, machine))
+        # What has an optimizer slot is trained; running statistics of a norm are far larger than any weight.
+        trained = sorted({slot.partition(":")[2] for slot in state if ":" in slot} & state.keys())
+        weights = torch.cat([state[name].float().reshape(-1) for name in trained])
+        weights.numpy().tofile(_weights_file(folder, machine))
         if step % KEEP_EVERY == 0:
             torch.save(dict(state), _state_file(folder, machine, step))
         print(step, flush=True)
@@ -293,9 +295,11 @@ def train_one(named: str, machine: str, threads: str) -> None:
 
 @contextmanager
 def _machines(pieces: Pieces) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    # Both at once: more threads than cores wait for each other most of the time.
+    threads = str(max(1, pieces.threads // len(MACHINES)))
     started = {
         name: subprocess.Popen(
-            [sys.executable, "-c", _TRAIN, str(pieces.folder), name, str(pieces.threads)],
+            [sys.executable, "-c", _TRAIN, str(pieces.folder), name, threads],
             env=environment(**variables), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
         )
         for name, variables in MACHINES.items()

@@ -132,8 +132,7 @@ def _products() -> None:
                 # In rows, in columns, strided; and both along the axis that is added over: that takes registers.
                 rows, columns, strided = laid(batch, m, k), laid(batch, k, n), laid(batch, k, n)[2]
                 for left, right in (*zip(rows, columns, strict=True), (rows[1], columns[0]), (rows[0], strided)):
-                    for vectors in (False, True) if m == 64 else (False,):
-                        device_products.matmul(left, right, bits, vectors)
+                    device_products.matmul(left, right, bits)
             for axes, groups in ((1, 1), (2, 1), (2, 4), (3, 1)):
                 geometry = Geometry((2,) * axes, (1,) * axes, (1,) * axes, groups)
                 x = _absent(4, 16, *[12] * axes, dtype=torch.float32)

@@ -31,12 +31,11 @@ def quantised(value: float, e: int, bits: int) -> Fraction:
     return rules.quantised(float(value), e, bits) * rules.power(e - bits)
 
 
-def matmul(a: Array, b: Array, bits: int, by_vector: bool = False) -> Array:
+def matmul(a: Array, b: Array, bits: int) -> Array:
     """The defined product of two matrices."""
-    rows = [rules.shared_exponent((a[i] if by_vector else a.reshape(-1)).tolist()) for i in range(a.shape[0])]
-    columns = [rules.shared_exponent((b[:, j] if by_vector else b.reshape(-1)).tolist()) for j in range(b.shape[1])]
-    left = [[quantised(v, e, bits) for v in row] for row, e in zip(a.tolist(), rows, strict=True)]
-    right = [[quantised(v, e, bits) for v in column] for column, e in zip(b.T.tolist(), columns, strict=True)]
+    of_a, of_b = rules.shared_exponent(a.reshape(-1).tolist()), rules.shared_exponent(b.reshape(-1).tolist())
+    left = [[quantised(v, of_a, bits) for v in row] for row in a.tolist()]
+    right = [[quantised(v, of_b, bits) for v in column] for column in b.T.tolist()]
     return np.array(
         [[rules.single(sum((p * q for p, q in zip(r, c, strict=True)), Fraction(0))) for c in right] for r in left],
         np.float32,

@@ -15,7 +15,7 @@ from counterfoil_core.kernels.cuda.products import SUMMED, digit_count
 from counterfoil_core.kernels.exact import device_products, digits, forms, products
 from counterfoil_core.kernels.exact.convolutions import convolution, input_gradient, weight_gradient
 from counterfoil_core.kernels.exact.geometry import Geometry
-from counterfoil_core.kernels.exact.products import Form, Scope
+from counterfoil_core.kernels.exact.products import Form
 from support.definite_reference import same_bits, wild
 from support.triton_device import GPU, ON_DEVICE
 
@@ -48,16 +48,14 @@ def device(request: pytest.FixtureRequest, carrier: Carrier, monkeypatch: pytest
 
 @pytest.mark.parametrize("bits", [13, 20])
 def test_a_product_has_the_bits_of_the_cpu(device: str, bits: int) -> None:
-    """Less than a tile, and more terms than bfloat16 adds; memory along either axis; exponents of both scopes."""
-    for m, k, n, scope in (
-        (37, 150, 20, Scope.MATRIX),
-        (9, SUMMED[Carrier.BFLOAT16, digit_count(bits)] + 33, 18, Scope.VECTOR),
-    ):
+    """Less than a tile, and more terms than bfloat16 adds; memory along either axis."""
+    longer = SUMMED[Carrier.BFLOAT16, digit_count(bits)] + 33
+    for m, k, n in ((37, 150, 20), (9, longer, 18)):
         a, b = wild((2, m, k), k, -9, 9), wild((2, k, n), n, -9, 9)
-        expected = products.matmul(a, b, bits, Form.FLOAT64, scope)
-        if scope is Scope.VECTOR:
+        expected = products.matmul(a, b, bits, Form.FLOAT64)
+        if k == longer:
             a, b = a.mT.contiguous().mT, b.mT.contiguous().mT
-        found = products.matmul(a.to(device), b.to(device), bits, FORM, scope)
+        found = products.matmul(a.to(device), b.to(device), bits, FORM)
         assert same_bits(found.cpu(), expected)
 
 

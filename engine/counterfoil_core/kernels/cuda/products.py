@@ -160,10 +160,10 @@ def _joined(
 
 
 @triton.jit
-def _rounded(total: tl.tensor, e: tl.tensor, least: tl.tensor) -> tl.tensor:
-    """The float32 nearest to ``total * 2^e``, ties to even; no zero has a sign. At most 2^62; ``least``: of all e."""
+def _rounded(total: tl.tensor, e: tl.tensor) -> tl.tensor:
+    """The float32 nearest to ``total * 2^e``, ties to even, of totals up to 2^62 and a scalar e; no zero has a sign."""
     one = tl.full((), 1, tl.int64)
-    if least < _LEAST_UNIT:
+    if e < _LEAST_UNIT:
         # Units are finer than the smallest subnormal: to odd, two bits below that, then to whole ones of it.
         lost = tl.minimum(tl.maximum(_LEAST_UNIT - e, 0), 65)
         keep = tl.minimum(lost, 2)
@@ -277,7 +277,6 @@ def _multiply(
     count: tl.constexpr,
     carrier: tl.constexpr,
     summed: tl.constexpr,
-    vectors: tl.constexpr,
     turned_a: tl.constexpr,
     turned_b: tl.constexpr,
     whole: tl.constexpr,
@@ -288,9 +287,8 @@ def _multiply(
 ) -> None:
     """A tile of a product of matrices.
 
-    ``vectors``: each row of the left and each column of the right operand has an exponent of its own. ``turned_a``:
-    memory of a runs along its rows' axis; ``turned_b``: that of b along its columns'. ``whole``: the inner length is a
-    multiple of ``deep``. ``long``: there are more terms than ``summed``, which the carrier adds.
+    ``turned_a``: memory of a runs along its rows' axis; ``turned_b``: that of b along its columns'. ``whole``: the
+    inner length is a multiple of ``deep``. ``long``: there are more terms than ``summed``, which the carrier adds.
     """
     none = tl.full((), 0, tl.int64)
     batch = tl.program_id(0) // tiles
@@ -299,15 +297,8 @@ def _multiply(
     n = tl.expand_dims(tile % tiles_across * wide + tl.arange(0, wide), 0)
     inside_a, inside_b = m < rows, n < columns
     last_a, last_b = tl.minimum(m, rows - 1), tl.minimum(n, columns - 1)
-    if vectors:
-        ta = tl.load(tops_a + (none + batch) * rows + last_a)
-        tb = tl.load(tops_b + (none + batch) * columns + last_b)
-        ea, eb = _exponent(ta), _exponent(tb)
-        least = tl.min(tl.min(ea, 1), 0) + tl.min(tl.min(eb, 1), 0) - 2 * bits
-    else:
-        ta, tb = tl.load(tops_a + batch), tl.load(tops_b + batch)
-        ea, eb = _exponent(ta), _exponent(tb)
-        least = ea + eb - 2 * bits
+    ta, tb = tl.load(tops_a + batch), tl.load(tops_b + batch)
+    ea, eb = _exponent(ta), _exponent(tb)
     # All programs that raise the flag write the same.
     tl.store(flag + ta * 0, ta * 0 + 1, mask=ta >= _INFINITE)
     tl.store(flag + tb * 0, tb * 0 + 1, mask=tb >= _INFINITE)
@@ -332,7 +323,7 @@ def _multiply(
             high, wide, deep, turned_a, turned_b, whole,
         )  # fmt: skip
     place = c + ((none + batch) * rows + m) * columns + n
-    tl.store(place, _rounded(total, ea + eb - 2 * bits, least), mask=inside_a & inside_b)
+    tl.store(place, _rounded(total, ea + eb - 2 * bits), mask=inside_a & inside_b)
 
 
 @triton.jit
@@ -451,7 +442,7 @@ def _convolve(
     e = ea + ex - 2 * bits
     into = c + (none + group) * c_group + (none + m) * c_row + (none + no) * c_column
     into += (none + n0) * c_0 + (none + n1) * c_1 + (none + n2) * c_2
-    tl.store(into, _rounded(total, e, e), mask=(m < rows) & (n < columns))
+    tl.store(into, _rounded(total, e), mask=(m < rows) & (n < columns))
 
 
 def digit_count(bits: int) -> int:
@@ -467,8 +458,8 @@ def tile_of(rows: int, columns: int, *, small: bool, narrow: bool) -> tuple[int,
     Args:
         rows: Of the result.
         columns: Of the result.
-        small: Whether a total in int64 is carried along, and there is a window, an exponent for each row, or an end.
-        narrow: Whether there are three digits, digits of two bytes each, an exponent for each row, or such a total.
+        small: Whether a total in int64 is carried along, and there is a window or an end.
+        narrow: Whether there are three digits, digits of two bytes each, or such a total.
     """
     if triton.knobs.runtime.interpret:
         high, wide = (min(max(triton.next_power_of_2(length), _LEAST_TILE), _MOST_TILE) for length in (rows, columns))
@@ -478,18 +469,14 @@ def tile_of(rows: int, columns: int, *, small: bool, narrow: bool) -> tuple[int,
     return 64, 32 if narrow else 64, _DEPTH, 8
 
 
-def multiply(
-    a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, vectors: bool, flag: Tensor, carrier: Carrier
-) -> Tensor:
+def multiply(a: Tensor, b: Tensor, tops: tuple[Tensor, Tensor], bits: int, flag: Tensor, carrier: Carrier) -> Tensor:
     """Return the defined products of a batch of matrices.
 
     Args:
         a: float32 ``[batch, m, k]``, any strides, not empty.
         b: float32 ``[batch, k, n]``, any strides, not empty.
-        tops: int32: the bits of the largest magnitude of each matrix, ``[batch]``, or of each row of a and each column
-            of b, ``[batch * m]`` and ``[batch * n]``.
+        tops: int32 ``[batch]`` each: the bits of the largest magnitude of each matrix.
         bits: S, 8 to 22.
-        vectors: Whether rows and columns have exponents of their own.
         flag: int32 ``[1]``: becomes 1 where an element is not finite.
         carrier: What tensor cores multiply.
 
@@ -498,8 +485,8 @@ def multiply(
     """
     (batch, rows, inner), columns, count = a.shape, b.shape[2], digit_count(bits)
     summed = SUMMED[carrier, count]
-    narrow = vectors or count == 3 or carrier is Carrier.BFLOAT16 or inner > summed
-    small = inner > summed and (vectors or inner % _DEPTH > 0)
+    narrow = count == 3 or carrier is Carrier.BFLOAT16 or inner > summed
+    small = inner > summed and inner % _DEPTH > 0
     high, wide, deep, warps = tile_of(rows, columns, small=small, narrow=narrow)
     result = torch.empty((batch, rows, columns), dtype=torch.float32, device=a.device)
     across = -(-columns // wide)
@@ -507,7 +494,7 @@ def multiply(
     with device_of(a):
         _multiply[(batch * tiles,)](
             a, b, result, *tops, flag, rows, columns, inner, across, tiles, *a.stride(), *b.stride(),
-            bits=bits, count=count, carrier=carrier.value, summed=summed, vectors=vectors,
+            bits=bits, count=count, carrier=carrier.value, summed=summed,
             turned_a=a.stride(2) != 1 and rows > 1, turned_b=b.stride(1) != 1 and columns > 1, whole=inner % deep == 0,
             long=inner > summed, high=high, wide=wide, deep=deep, num_warps=warps, num_stages=1,
             enable_fp_fusion=False,

@@ -45,44 +45,37 @@ def _carrier_at(x: Tensor) -> Carrier:
     return carrier
 
 
-def matmul(left: Tensor, right: Tensor, bits: int, vectors: bool = False) -> Tensor:
+def matmul(left: Tensor, right: Tensor, bits: int) -> Tensor:
     """Return the defined product: :func:`counterfoil_core.kernels.exact.products.matmul`, where :func:`takes` says so.
 
     Args:
         left: float32 ``[m, k]`` or ``[batch, m, k]``.
         right: float32 ``[k, n]`` or ``[batch, k, n]``.
         bits: S.
-        vectors: Whether each row of the left and each column of the right operand has an exponent of its own.
     """
     from counterfoil_core.kernels.cuda import products
 
     if left.dim() == 2:
-        return matmul(left[None], right[None], bits, vectors)[0]
+        return matmul(left[None], right[None], bits)[0]
     with refusal_flag(left.device) as flag:
-        tops = largest(left, (2,) if vectors else (1, 2)), largest(right, (1,) if vectors else (1, 2))
-        return products.multiply(left, right, tops, bits, vectors, flag, _carrier_at(left))
+        tops = largest(left), largest(right)
+        return products.multiply(left, right, tops, bits, flag, _carrier_at(left))
 
 
-def largest(x: Tensor, axes: Sequence[int]) -> Tensor:
+def largest(x: Tensor) -> Tensor:
     """Return the bits of the largest magnitudes of the matrices of a batch: once for two products that they occur in.
 
     Args:
         x: float32 ``[batch, rows, columns]``, not empty.
-        axes: Axes that share an exponent: 1, 2 or both.
 
     Returns:
-        int32, one for each matrix, row or column, in their order.
+        int32 ``[batch]``.
     """
     from counterfoil_core.kernels.cuda import exact
 
-    if not x.is_contiguous() and x.mT.is_contiguous():
-        x, axes = x.mT, [3 - axis for axis in axes]
-    whole = x.contiguous()
+    whole = x.mT if not x.is_contiguous() and x.mT.is_contiguous() else x.contiguous()
     batch, rows, columns = whole.shape
-    if len(axes) == 2:
-        lengths = (batch, 1, 1, rows * columns)
-    else:
-        lengths = (batch, rows, columns, 1) if axes[0] == 1 else (batch * rows, 1, 1, columns)
+    lengths = (batch, 1, 1, rows * columns)
     return digits.once(whole, ("largest", lengths), lambda: exact.largest(whole, lengths))
 
 
@@ -154,7 +147,7 @@ def _convolve(
 
     if into.numel():
         with refusal_flag(a.device) as flag:
-            first, second = (largest(each.reshape(1, 1, -1), (1, 2)) for each in (a, x))
+            first, second = (largest(each.reshape(1, 1, -1)) for each in (a, x))
             windows = products.Windows.of(groups, rows, outer, columns, **axes)
             products.convolve(a, x, into, windows, (first, second), bits, flag, _carrier_at(a))
     return into

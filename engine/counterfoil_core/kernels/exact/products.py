@@ -45,39 +45,27 @@ class Form(Enum):
     """In one kernel of our own, on CUDA: bytes for digits, cut in registers."""
 
 
-class Scope(Enum):
-    """Which elements of an operand share an exponent."""
-
-    MATRIX = "matrix"
-    """Those of one matrix; of a batch, each matrix has its own."""
-    VECTOR = "vector"
-    """Those of one row of the left operand, of one column of the right one."""
-
-
 _Multiplied = Callable[[Tensor, Tensor], Tensor]
 """Multiplies two windows of digits, exactly."""
 _CUDA_MULTIPLE = 16
 """CUDA's int8 operator takes inner and outer lengths that are multiples of 8, and more than 16 rows."""
 
 
-def operands(left: Tensor, right: Tensor, bits: int, scope: Scope = Scope.MATRIX) -> tuple[Quantised, Quantised]:
-    """Return both operands of a matrix product through Q_s.
+def operands(left: Tensor, right: Tensor, bits: int) -> tuple[Quantised, Quantised]:
+    """Return both operands of a matrix product through Q_s; a matrix has one exponent, of a batch each its own.
 
     Args:
         left: float32 ``[..., m, k]``.
         right: float32 ``[..., k, n]``.
         bits: S.
-        scope: Which elements share an exponent.
 
     Raises:
         NonFiniteError: An element is infinite or not a number.
     """
-    if scope is Scope.MATRIX:
-        return quantise(left, bits, (-2, -1)), quantise(right, bits, (-2, -1))
-    return quantise(left, bits, (-1,)), quantise(right, bits, (-2,))
+    return quantise(left, bits, (-2, -1)), quantise(right, bits, (-2, -1))
 
 
-def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, scope: Scope = Scope.MATRIX) -> Tensor:
+def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64) -> Tensor:
     """Return the defined product of two matrices, or of two batches of them.
 
     Args:
@@ -85,7 +73,6 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
         right: float32 ``[k, n]`` or ``[batch, k, n]``.
         bits: S, 8 to 24.
         form: How to compute it.
-        scope: Which elements share an exponent.
 
     Returns:
         float32 ``[m, n]`` or ``[batch, m, n]``; infinite where the result is beyond float32's range.
@@ -94,14 +81,14 @@ def matmul(left: Tensor, right: Tensor, bits: int, form: Form = Form.FLOAT64, sc
         NonFiniteError: An element is infinite or not a number.
         ProgramError: k is more than 2^(62 - 2 S).
     """
-    if form is Form.INT16 and scope is Scope.MATRIX and int16_matrices.takes(left, right, bits):
+    if form is Form.INT16 and int16_matrices.takes(left, right, bits):
         return int16_matrices.matmul(left, right, bits)
-    if form is Form.KARATSUBA and scope is Scope.MATRIX and digitproducts.takes(left, right, bits):
+    if form is Form.KARATSUBA and digitproducts.takes(left, right, bits):
         return digitproducts.matmul(left, right, bits)
     if form is Form.TENSOR_CORES and device_products.takes(left, right, bits):
         check_operands(bits, bits, left.shape[-1])
-        return device_products.matmul(left, right, bits, vectors=scope is Scope.VECTOR)
-    return quantised_matmul(*operands(left, right, bits, scope), form)
+        return device_products.matmul(left, right, bits)
+    return quantised_matmul(*operands(left, right, bits), form)
 
 
 def quantised_matmul(left: Quantised, right: Quantised, form: Form) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from counterfoil_core.base.errors import NonFiniteError
 from counterfoil_core.kernels.exact import digitproducts
-from counterfoil_core.kernels.exact.products import Form, Scope, matmul
+from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
 BITS = (8, 13, 17, 20)
@@ -83,13 +83,8 @@ def test_when_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     original = digitproducts.matmul
     monkeypatch.setattr(digitproducts, "matmul", seen)
     a, b = wild((4, 6), 6), wild((6, 4), 7)
-    for bits, scope, used in (
-        (20, Scope.MATRIX, True),
-        (13, Scope.MATRIX, True),
-        (24, Scope.MATRIX, False),  # four digits
-        (20, Scope.VECTOR, False),  # an exponent for each row
-    ):
+    for bits, used in ((20, True), (13, True), (24, False)):  # the last has four digits
         asked.clear()
-        found = matmul(a, b, bits, Form.KARATSUBA, scope)
+        found = matmul(a, b, bits, Form.KARATSUBA)
         assert bool(asked) == used
-        assert same_bits(found, matmul(a, b, bits, Form.FLOAT64, scope))
+        assert same_bits(found, matmul(a, b, bits, Form.FLOAT64))

@@ -16,7 +16,7 @@ from counterfoil_core.kernels.exact import forms, int8, int16_matrices
 from counterfoil_core.kernels.exact.forms import Profile
 from counterfoil_core.kernels.exact.int16_matrices import MOST_BITS, int16_product
 from counterfoil_core.kernels.exact.int16_tiles import STEP, steps_at_once
-from counterfoil_core.kernels.exact.products import Form, Scope, matmul
+from counterfoil_core.kernels.exact.products import Form, matmul
 from support.definite_reference import same_bits, wild
 
 BITS = (8, 11, 13, 14)
@@ -120,16 +120,11 @@ def test_when_they_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(int16_matrices, "matmul", seen)
     a, b = wild((4, 6), 6), wild((6, 4), 7)
-    for bits, scope, used in (
-        (13, Scope.MATRIX, True),
-        (MOST_BITS, Scope.MATRIX, True),
-        (MOST_BITS + 1, Scope.MATRIX, False),  # digits of ten bits
-        (13, Scope.VECTOR, False),  # an exponent for each row
-    ):
+    for bits, used in ((13, True), (MOST_BITS, True), (MOST_BITS + 1, False)):  # the last has digits of ten bits
         asked.clear()
-        found = matmul(a, b, bits, Form.INT16, scope)
+        found = matmul(a, b, bits, Form.INT16)
         assert bool(asked) == used
-        assert same_bits(found, matmul(a, b, bits, Form.FLOAT64, scope))
+        assert same_bits(found, matmul(a, b, bits, Form.FLOAT64))
 
 
 def test_longer_sums_than_float64_holds_are_left_to_others() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -19,7 +18,6 @@ from counterfoil_core.kernels.exact.int8 import int8_product
 from counterfoil_core.kernels.exact.limits import float64_block
 from counterfoil_core.kernels.exact.products import (
     Form,
-    Scope,
     by_float32,
     by_int8,
     by_karatsuba,
@@ -30,9 +28,6 @@ from counterfoil_core.kernels.exact.products import (
 from counterfoil_core.kernels.exact.quantise import Quantised
 from support import definite_reference as reference
 from support.definite_reference import same_bits, wild
-
-SCOPES = list(Scope)
-CASES = list(itertools.product(Form, SCOPES))
 
 
 def whole(integers: Tensor, bits: int) -> Quantised:
@@ -46,14 +41,13 @@ def whole(integers: Tensor, bits: int) -> Quantised:
     st.tuples(st.integers(1, 5), st.integers(0, 40), st.integers(1, 5)),
     st.sampled_from([8, 13, 17, 20, 24]),
     st.integers(0, 2**32 - 1),
-    st.sampled_from(SCOPES),
 )
-def test_every_form_gives_what_integers_give(shape: tuple[int, int, int], bits: int, seed: int, scope: Scope) -> None:
+def test_every_form_gives_what_integers_give(shape: tuple[int, int, int], bits: int, seed: int) -> None:
     m, k, n = shape
     a, b = wild((m, k), seed), wild((k, n), seed + 1)
-    expected = torch.from_numpy(reference.matmul(a.numpy(), b.numpy(), bits, scope is Scope.VECTOR))
+    expected = torch.from_numpy(reference.matmul(a.numpy(), b.numpy(), bits))
     for form in Form:
-        assert same_bits(matmul(a, b, bits, form, scope), expected), form
+        assert same_bits(matmul(a, b, bits, form), expected), form
 
 
 @settings(max_examples=15)
@@ -65,16 +59,15 @@ def test_every_form_gives_what_integers_give(shape: tuple[int, int, int], bits: 
 def test_forms_agree_on_larger_and_odd_shapes(shape: tuple[int, int, int], bits: int, seed: int) -> None:
     m, k, n = shape
     a, b = wild((m, k), seed, -3, 3), wild((k, n), seed + 1, -3, 3)
-    for scope in SCOPES:
-        found = [matmul(a, b, bits, form, scope) for form in Form]
-        assert all(same_bits(found[0], other) for other in found[1:])
+    found = [matmul(a, b, bits, form) for form in Form]
+    assert all(same_bits(found[0], other) for other in found[1:])
 
 
-@pytest.mark.parametrize(("form", "scope"), CASES)
-def test_batches_are_their_matrices(form: Form, scope: Scope) -> None:
+@pytest.mark.parametrize("form", Form)
+def test_batches_are_their_matrices(form: Form) -> None:
     a, b = wild((3, 7, 19), 1), wild((3, 19, 5), 2)
-    one_by_one = torch.stack([matmul(x, y, 20, form, scope) for x, y in zip(a, b, strict=True)])
-    assert same_bits(matmul(a, b, 20, form, scope), one_by_one)
+    one_by_one = torch.stack([matmul(x, y, 20, form) for x, y in zip(a, b, strict=True)])
+    assert same_bits(matmul(a, b, 20, form), one_by_one)
 
 
 @pytest.mark.parametrize("form", Form)
@@ -274,12 +267,12 @@ def test_what_was_not_quantised_differs_between_orders() -> None:
 # What is no ordinary number.
 
 
-@pytest.mark.parametrize(("form", "scope"), CASES)
-def test_subnormal_results(form: Form, scope: Scope) -> None:
+@pytest.mark.parametrize("form", Form)
+def test_subnormal_results(form: Form) -> None:
     a = torch.tensor([[2.0**-75, 2.0**-100], [2.0**-149, 0.0]])
     b = torch.tensor([[2.0**-75, -(2.0**-74)], [2.0**-120, 0.0]])
-    expected = torch.from_numpy(reference.matmul(a.numpy(), b.numpy(), 20, scope is Scope.VECTOR))
-    assert same_bits(matmul(a, b, 20, form, scope), expected)
+    expected = torch.from_numpy(reference.matmul(a.numpy(), b.numpy(), 20))
+    assert same_bits(matmul(a, b, 20, form), expected)
     assert expected[0].tolist() == [0.0, -(2.0**-149)]  # a tie with zero, which is even
 
 
