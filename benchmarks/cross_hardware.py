@@ -32,7 +32,7 @@ from pathlib import Path
 import torch
 
 from benchmarks import accuracy
-from benchmarks.answer_agreement import ANSWERS, FEW, answer_of, check_libraries, check_of, small_model, strange_check
+from benchmarks.answer_agreement import ANSWERS, answer_of, check_libraries, check_of, model_in, strange_check
 from benchmarks.cross_pages import measured_sections, version_sections
 from benchmarks.honest_jobs import LITERATURE, ORDERS, Job
 from benchmarks.measure import (
@@ -172,7 +172,9 @@ class Machine:
     def answer(self, name: str) -> Values:
         """Let the campaign's model answer; ``name`` is a key of ``ANSWERS``."""
         check_libraries()
-        said = answer_of(small_model(self.folder / _MODEL), name, FEW, open_machine(self.device, self.threads))
+        said = answer_of(
+            model_in(self.folder / _MODEL, small=True), name, open_machine(self.device, self.threads), small=True
+        )
         data = sign_said(said, key_in(self.folder), _SIGNED)
         self.answer_file(self.name, name).write_bytes(data)
         digest = Digest.of(data).hex
@@ -183,7 +185,7 @@ class Machine:
         check_libraries()
         data = self.answer_file(maker, name).read_bytes()
         said = open_said(AnswerStatement, data, key_in(self.folder).public)
-        found = check_of(small_model(self.folder / _MODEL), said, open_machine(self.device, self.threads))
+        found = check_of(model_in(self.folder / _MODEL, small=True), said, open_machine(self.device, self.threads))
         strange = strange_check(found, f"the {name} answer of {maker} on {self.name}")
         of = {"kind": "checked", "machine": self.name, "maker": maker, "answer": name, "digest": Digest.of(data).hex}
         return {**found, **of, "strange": strange}
@@ -392,7 +394,7 @@ def _measure(options: Namespace, key: str) -> Values:
     match kind, *name.split("/"):
         case "answers", _:
             check_libraries()
-            small_model(options.out / _MODEL)
+            model_in(options.out / _MODEL, small=True)
             key_in(options.out)
             return {"kind": "answers"}
         case "answered", answer:

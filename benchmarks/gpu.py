@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from benchmarks.answer_agreement import ANSWERS, answers
+from benchmarks.answer_agreement import ANSWERS
 from benchmarks.cross_hardware import rows_of
 from benchmarks.gpu_agreement import (
     GOLDEN,
@@ -21,6 +21,7 @@ from benchmarks.gpu_agreement import (
     TESTS,
     accuse,
     accused_jobs,
+    answers,
     cross,
     crossed_jobs,
     exhaust_memory,

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ET
 from argparse import Namespace
 from collections import Counter
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.answer_agreement import answer_of, check_libraries, check_of, model_in, strange_check
 from benchmarks.cross_hardware import CROSS_HARDWARE, MEASURED, Training, rows_of
 from benchmarks.cross_pages import is_exact
 from benchmarks.forms import Forms
@@ -46,6 +48,7 @@ from benchmarks.workloads import (
     public_gpt2,
     thin_filters,
 )
+from counterfoil.signing.kinds import AnswerStatement
 from counterfoil.talk.programs import program_command
 from counterfoil.training.order import OrderDraft
 from counterfoil.training.recipes.gpt2 import Gpt2Size
@@ -336,6 +339,44 @@ def accuse(options: Namespace, name: str) -> Values:
     ]
     said = f"{sum(map(is_clean, found))} of {len(found)} replays clean"
     return {"replays": [{**one, "trainer": trainer} for one in found], "said": said, "strange": strange}
+
+
+# Answers of a model: those of one machine are those of the other.
+
+
+def answers(options: Namespace, name: str) -> Values:
+    """Answer a question on CPU and device, and check each answer on both.
+
+    Args:
+        options: The device.
+        name: A key of ``ANSWERS``.
+    """
+    check_libraries()
+    few = small(options)
+    machines = {HOST: open_machine("cpu", threads_of(options)), "device": open_machine(options.device, 1)}
+    with tempfile.TemporaryDirectory() as folder:
+        model = model_in(Path(folder) / "model", small=few)
+        made: dict[str, AnswerStatement] = {}
+        seconds: dict[str, float] = {}
+        for where, machine in machines.items():
+            began = time.perf_counter()
+            made[where] = answer_of(model, name, machine, small=few)
+            seconds[where] = time.perf_counter() - began
+        checks: list[dict[str, Any]] = [
+            {"maker": maker, "machine": where, **check_of(model, said, machine)}
+            for maker, said in made.items()
+            for where, machine in machines.items()
+        ]
+    equal = made[HOST] == made["device"]
+    strange = [] if equal else [f"the {name} answer of the device is another than the CPU's"]
+    for one in checks:
+        strange += strange_check(one, f"{name} answer of {one['maker']}, checked on {one['machine']}")
+    right = sum(not strange_check(one, "") for one in checks)
+    said = f"{'the same answer' if equal else 'two answers'}, {right} of {len(checks)} checks as they should be"
+    return {
+        "tokens": len(made[HOST].tokens), "equal": equal, "checks": checks, "made": seconds, "said": said,
+        "strange": strange,
+    }  # fmt: skip
 
 
 # A whole fine-tuning, from the order to the delivered weights: the example of the source tree.

@@ -501,7 +501,7 @@ class MainWindow(QMainWindow):
         self.session.submit(unsealing.open, partial(self._unsealed, asked, unsealing))
 
     def _unsealed(self, asked: IdentityDialog, unsealing: Unsealing, result: JobResult) -> None:
-        asked.show_opened(result.failure)
+        asked.end(result.failure)
         if isinstance(result.value, Path):
             dialog = self.open_capsule(result.value, filed=unsealing.sealed)
             dialog.finished.connect(unsealing.close)

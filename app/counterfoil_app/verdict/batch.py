@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QHeaderView, QTableWidgetItem, QWidget
+from PySide6.QtWidgets import QCheckBox, QHeaderView, QTableWidgetItem, QWidget
 
 from counterfoil import Verdict, figures
 from counterfoil_app.engine.port import Engine
 from counterfoil_app.engine.strangers import beside, name_of, plain
 from counterfoil_app.engine.worker import Failure, JobResult
 from counterfoil_app.looks import words
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import scale
-from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.looks.tips import set_tip
 from counterfoil_app.model.bundle_queue import BundleQueue
 from counterfoil_app.model.key_book import KeyBook
@@ -30,9 +30,10 @@ from counterfoil_app.verdict.key_desk import KeyDesk
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
-from counterfoil_app.views.parts import caption, label, open_dialog, restyle
+from counterfoil_app.views.parts import caption, label, open_dialog
 from counterfoil_app.views.passphrase_line import PassphraseLine
 from counterfoil_app.views.tables import LEFT, item, item_table, outcome_item
+from counterfoil_app.views.work_dialog import WorkDialog
 
 SIZE = (820, 560)
 ICON_PIXELS = 18
@@ -56,8 +57,8 @@ class Chosen:
     printed: bool  #: Whether a report to print lies beside each verdict.
 
 
-class BatchDialog(QDialog):
-    """Lists what will be signed, each with its outcome, and asks for the key once; stays open until all is signed.
+class BatchDialog(WorkDialog):
+    """Lists what will be signed, each with its outcome, and asks for the key once: :meth:`request`.
 
     Args:
         results: Results that are not signed, each with its statement.
@@ -65,9 +66,6 @@ class BatchDialog(QDialog):
         unlocked: The keys that are unlocked.
         theme: The theme of the application.
     """
-
-    wanted = Signal()
-    """The user wants signed what :meth:`request` says."""
 
     def __init__(
         self,
@@ -81,9 +79,7 @@ class BatchDialog(QDialog):
         self.setWindowTitle(self.tr("Sign the queue"))
         self._results = tuple(results)
         self._theme = theme
-        self._said = ""
-        self._failed = False
-        self._signing = False
+        self._said = self.tr("Signing\u2026")
         what = label(
             self.tr(
                 "You sign that you replayed each of the ticked runs and found what stands beside it. Each gets a "
@@ -109,14 +105,8 @@ class BatchDialog(QDialog):
             for column, part in enumerate(parts, start=1):
                 grid.addWidget(part, row, column, 1, 1 if len(parts) > 1 else 2)
         grid.addWidget(self.printed, 2, 1, 1, 2)
-        self.hint = label("", "hint")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.ok.setProperty("primary", True)
         layouts.fill(Body(self, self.hint, self.buttons), what, (self.table, 1), grid, spacing=12)
         fit_to_screen(self, QSize(*map(scale, SIZE)))
-        self.buttons.accepted.connect(self._want)
-        self.buttons.rejected.connect(self.reject)
         self.table.itemChanged.connect(self._edited)
         self.key.textChanged.connect(self._edited)
         self.passphrase.textChanged.connect(self._edited)
@@ -165,42 +155,21 @@ class BatchDialog(QDialog):
 
     def show_failure(self, failure: Failure, done: Sequence[Offer]) -> None:
         """Say why it stopped, with what was signed no longer in the list."""
-        self._signing, self._failed = False, True
-        self._said = failure_text(failure)
         left = [result for result in self._results if not any(result is one for one in done)]
         self._results = tuple(left)
         self.table.blockSignals(True)
         self._fill()
         self.table.blockSignals(False)
-        self._refresh()
+        self.end(failure)
         self.passphrase.setFocus()
         self.passphrase.selectAll()
 
-    def reject(self) -> None:
-        """Close, unless something is being signed."""
-        if not self._signing:
-            super().reject()
-
-    def _want(self) -> None:
-        self._signing, self._failed, self._said = True, False, self.tr("Signing\u2026")
-        self._refresh()
-        self.wanted.emit()
-
-    def _edited(self) -> None:
-        if not self._signing:
-            self._failed, self._said = False, ""
-            self._refresh()
-
     def _refresh(self) -> None:
-        count, problem = len(self.ticked()), self._problem()
         self.passphrase.refresh()
-        self.ok.setText(self.tr("Sign {0}").format(count))
-        self.ok.setEnabled(not problem and not self._signing)
+        self.ok.setText(self.tr("Sign {0}").format(len(self.ticked())))
         for part in (self.table, self.key, self.passphrase, self.printed):
-            part.setEnabled(not self._signing)
-        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._signing)
-        self.hint.setText(self._said or problem)
-        restyle(self.hint, "tone", Tone.BAD.value if self._failed else "")
+            part.setEnabled(not self.working)
+        self._show_state(self._problem(), self._said)
 
     def _problem(self) -> str:
         if not self.ticked():

@@ -191,7 +191,7 @@ class VerdictDesk(QObject):
 
     def _signed(self, dialog: SigningDialog, failure: Failure | None) -> None:
         if dialog in self._open:
-            dialog.show_signed(failure)
+            dialog.end(failure)
         elif failure is not None:
             self._session.failed.emit(failure)
 

@@ -146,7 +146,7 @@ class HandOverDesk(QObject):
         session.ask(partial(write, wanted=wanted), partial(self._written, dialog, report))
 
     def _written(self, dialog: HandOverDialog, report: AuditReport, result: JobResult) -> None:
-        dialog.show_written(result.failure)
+        dialog.end(result.failure)
         if isinstance(result.value, Path):
             self._session.note_handed_over(report, result.value)
             self.done.emit(result.value)

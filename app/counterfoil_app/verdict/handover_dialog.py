@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QCheckBox, QWidget
 
 from counterfoil import AuditReport
 from counterfoil.exports.handover import AUDITOR, CAPSULE, HTML, PDF, README, SUMS, VERDICT, ZIP
 from counterfoil_app.engine.strangers import name_of, plain
-from counterfoil_app.engine.worker import Failure
 from counterfoil_app.looks import words
-from counterfoil_app.looks.engine_words import failure_text
 from counterfoil_app.looks.fonts import scale
-from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.verdict.signing_dialog import CaseFields
 from counterfoil_app.views import layouts
 from counterfoil_app.views.frame import Body, fit_to_screen
 from counterfoil_app.views.inquiry import Headline
 from counterfoil_app.views.judges import JudgesField
-from counterfoil_app.views.parts import Field, FieldGrid, Folded, caption, label, restyle
+from counterfoil_app.views.parts import Field, FieldGrid, Folded, caption
+from counterfoil_app.views.work_dialog import WorkDialog
 
 SIZE = (760, 660)
 
 
-class HandOverDialog(QDialog):
-    """Shows what goes into the folder, and asks where it lies; stays open until it is written.
+class HandOverDialog(WorkDialog):
+    """Shows what goes into the folder, and asks where it lies: :attr:`chosen`.
 
     Args:
         report: What was found and signed.
@@ -37,9 +36,6 @@ class HandOverDialog(QDialog):
         signed: Where the signed verdict lies.
         capsule: Whether a dispute capsule goes with it.
     """
-
-    wanted = Signal()
-    """The user wants it written to :attr:`chosen`."""
 
     def __init__(
         self,
@@ -54,8 +50,6 @@ class HandOverDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Hand over"))
-        self._writing = False
-        self._failed = ""
         top = Headline(theme)
         top.show_look(
             words.conclusion(plain(report), report.trust),
@@ -76,11 +70,7 @@ class HandOverDialog(QDialog):
         self.case.show_case(case)
         folded = Folded(self.tr("Case and parties"))
         layouts.fill(folded.column, self.case)
-        self.hint = label("", "hint")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Hand over"))
-        self.ok.setProperty("primary", True)
         layouts.fill(
             Body(self, self.hint, self.buttons),
             top,
@@ -96,8 +86,6 @@ class HandOverDialog(QDialog):
             spacing=8,
         )
         fit_to_screen(self, QSize(*map(scale, SIZE)))
-        self.buttons.accepted.connect(self._want)
-        self.buttons.rejected.connect(self.reject)
         self.target.textChanged.connect(self._edited)
         self.packed.toggled.connect(self._edited)
         self.judges.changed.connect(self._edited)
@@ -125,41 +113,14 @@ class HandOverDialog(QDialog):
             Field(SUMS, self.tr("their digests, by which damage on the way shows")),
         ]
 
-    def show_written(self, failure: Failure | None) -> None:
-        """Close when it is written; otherwise say why not."""
-        self._writing = False
-        if failure is None:
-            self.accept()
-            return
-        self._failed = failure_text(failure)
-        self._refresh()
-
-    def reject(self) -> None:
-        """Close without a folder, unless it is being written."""
-        if not self._writing:
-            super().reject()
-
-    def _want(self) -> None:
-        self._writing, self._failed = True, ""
-        self._refresh()
-        self.wanted.emit()
-
-    def _edited(self) -> None:
-        self._failed = ""
-        self._refresh()
-
     def _refresh(self) -> None:
         self._grid.show_fields(self._contents())
-        problem = self._problem()
-        self.ok.setEnabled(not problem and not self._writing)
-        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._writing)
         advice = self.tr(
             "Tell whoever gets it the id of your key, which {0} names, by another way: anybody can put a key into a "
             "folder."
         ).format(README)
-        writing = self.tr("The report is printed and the folder is written\u2026")
-        self.hint.setText(writing if self._writing else self._failed or problem or advice)
-        restyle(self.hint, "tone", Tone.BAD.value if self._failed and not self._writing else "")
+        progress = self.tr("The report is printed and the folder is written\u2026")
+        self._show_state(self._problem(), progress, advice)
 
     def _problem(self) -> str:
         if not self.target.text():

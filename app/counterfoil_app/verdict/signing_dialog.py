@@ -7,11 +7,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QGridLayout,
     QLabel,
@@ -25,9 +23,9 @@ from PySide6.QtWidgets import (
 from counterfoil import AuditReport
 from counterfoil_app.engine.port import Signable
 from counterfoil_app.engine.worker import Failure
-from counterfoil_app.looks.engine_words import failure_text, translate
+from counterfoil_app.looks.engine_words import translate
 from counterfoil_app.looks.fonts import fixed_font, scale
-from counterfoil_app.looks.theme import Theme, Tone
+from counterfoil_app.looks.theme import Theme
 from counterfoil_app.model.unlocked_keys import UnlockedKeys
 from counterfoil_app.verdict.export import SigningRequest, Unsigned
 from counterfoil_app.verdict.matter import matter_of, titles
@@ -35,8 +33,9 @@ from counterfoil_app.verdict.report_document import Case
 from counterfoil_app.views import layouts
 from counterfoil_app.views.dialogs import ask_to_replace
 from counterfoil_app.views.frame import Body, Head, fit_to_screen
-from counterfoil_app.views.parts import FieldGrid, Page, caption, label, restyle, show_icon
+from counterfoil_app.views.parts import FieldGrid, Page, caption, label, show_icon
 from counterfoil_app.views.passphrase_line import PassphraseLine
+from counterfoil_app.views.work_dialog import WorkDialog
 from counterfoil_core.base.errors import FileWriteError
 from counterfoil_core.signing.publickeys import others_can_read
 
@@ -81,8 +80,8 @@ class CaseFields(QWidget):
         return Case(*(line.text().strip() for line in self._lines))
 
 
-class SigningDialog(QDialog):
-    """Asks with which key a report is signed, and where that goes; stays open until it is done.
+class SigningDialog(WorkDialog):
+    """Asks with which key a report is signed, and where that goes: :meth:`request`.
 
     Args:
         report: What will be signed.
@@ -93,9 +92,6 @@ class SigningDialog(QDialog):
         unlocked: The keys that are unlocked.
         theme: The theme of the application.
     """
-
-    wanted = Signal()
-    """The user wants it signed as :meth:`request` says."""
 
     def __init__(
         self,
@@ -116,8 +112,6 @@ class SigningDialog(QDialog):
         self._bundle_folder = target.absolute().parent
         self._ring_problem = self.tr("Looking for the key ring of the system.")
         self._preview_problem = ""
-        self._failed = ""
-        self._signing = False
         self._agreed: tuple[Path, ...] = ()
         self._unsigned: Unsigned | None = None
         self.key = self._line(str(key if key is not None else folder / "auditor.pem"), self.tr("Private key file"))
@@ -139,13 +133,9 @@ class SigningDialog(QDialog):
         self.table = QCheckBox(self.tr("The &table of steps (CSV)"))
         self._tabled = isinstance(report, AuditReport)
         self._beside = label("", "muted")
-        self.hint = label("", "hint")
         self.statement = QPlainTextEdit()
         self.case = CaseFields()
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        self.ok = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.ok.setText(self.tr("Sign and save"))
-        self.ok.setProperty("primary", True)
         self.head = Head(self._headline())
         layouts.fill(
             Body(self, self.hint, self.buttons, above=self.head), (self._preview(), 1), self._questions(), spacing=12
@@ -214,13 +204,11 @@ class SigningDialog(QDialog):
         return None if self.create_new.isChecked() else Path(self.key.text()).expanduser()
 
     def _connect(self) -> None:
-        self.buttons.accepted.connect(self._want)
-        self.buttons.rejected.connect(self.reject)
         for box in (self.use_existing, self.report, self.table):
             box.toggled.connect(self._refresh)
         for line in (self.key, self.passphrase, self.repeat, self.target):
             line.textChanged.connect(self._refresh)
-            line.textEdited.connect(self._forget_failure)
+            line.textEdited.connect(self._edited)
 
     # Signing
 
@@ -230,33 +218,18 @@ class SigningDialog(QDialog):
         if found and found != self._agreed:
             ask_to_replace(self, found, partial(self._agree, found))
             return
-        self._signing, self._failed = True, ""
-        self._refresh()
-        self.wanted.emit()
+        super()._want()
 
     def _agree(self, found: tuple[Path, ...]) -> None:
         self._agreed = found
         self._want()
 
-    def show_signed(self, failure: Failure | None) -> None:
-        """Close when it is signed; otherwise say why not, with everything that was typed still there."""
-        self._signing = False
-        if failure is None:
-            self.accept()
-            return
-        self._failed = failure_text(failure)
-        self._refresh()
-        self.passphrase.setFocus()
-        self.passphrase.selectAll()
-
-    def _forget_failure(self) -> None:
-        self._failed = ""
-        self._refresh()
-
-    def reject(self) -> None:
-        """Close without a signature, unless one is being made."""
-        if not self._signing:
-            super().reject()
+    def end(self, failure: Failure | None) -> None:
+        """Close when it is signed; otherwise say why not, with the keyboard where it most often lies."""
+        super().end(failure)
+        if failure is not None:
+            self.passphrase.setFocus()
+            self.passphrase.selectAll()
 
     # What comes from the worker
 
@@ -327,10 +300,7 @@ class SigningDialog(QDialog):
             ]
         self._beside.setText(self.tr("beside it: {0}").format(", ".join(names)) if names else "")
         problem = self._problem()
-        self.ok.setEnabled(not problem and not self._signing)
-        self.buttons.button(QDialogButtonBox.StandardButton.Cancel).setEnabled(not self._signing)
-        self.hint.setText(self.tr("Signing\u2026") if self._signing else self._failed or problem or self._advice())
-        restyle(self.hint, "tone", Tone.BAD.value if self._failed and not self._signing else "")
+        self._show_state(problem, self.tr("Signing\u2026"), problem or self._advice())
 
     def _problem(self) -> str:
         if self._preview_problem:
