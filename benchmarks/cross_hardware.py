@@ -70,7 +70,7 @@ from counterfoil_core.values.outcome import Outcome
 from counterfoil_core.values.request import AuditRequest
 
 STEPS = 3
-MEASURED = ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-13")
+MEASURED = ("float64-24", "float64-18", "float32-bfloat16", "exact-20", "exact-20-rows", "exact-13")
 """Names of precision profiles; the first one's program is trained ordinarily too."""
 JOBS: Mapping[str, Job] = {**ORDERS, **LITERATURE}
 """The recipes and the trainings of the literature: how to order each."""

@@ -10,6 +10,7 @@ from itertools import combinations
 from benchmarks.answer_agreement import ANSWERS, strange_check
 from benchmarks.measure import Sections, Values
 from benchmarks.pages import machine_name, markdown, one_line, paragraphs, today
+from counterfoil_core.base.precision import PROFILES
 
 PAGE = "cross-hardware.md"
 NATIVE, FEWER = "torch-2.13", ("torch-2.13-avx2", "torch-2.13-sse4")
@@ -69,10 +70,8 @@ class CampaignRows:
     @property
     def profiles(self) -> list[str]:
         """The profiles: rounded ones before exact ones, more bits before fewer."""
-        names = {row["profile"] for row in self.ordered}
-        return sorted(
-            names, key=lambda name: (is_exact(name), "bfloat16" in name, -int(name.rsplit("-", 1)[1].lstrip("bfloat")))
-        )
+        found = {row["profile"] for row in self.ordered}
+        return [name for name in PROFILES if name in found]
 
     @property
     def pairs(self) -> list[Pair]:
