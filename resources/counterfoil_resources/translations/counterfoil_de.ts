@@ -602,7 +602,7 @@
         </message>
         <message>
             <source>Sign what the queue found: one list, one passphrase, and a verdict for each</source>
-            <translation>Unterschreiben, was die Warteschlange gefunden hat: eine Liste, eine Passphrase, und für jedes ein Urteil</translation>
+            <translation>Unterschreiben, was die Warteschlange gefunden hat: eine Liste, ein Passwort, und für jedes ein Urteil</translation>
         </message>
         <message>
             <source>Sign what the replay found, and save it</source>
@@ -2503,11 +2503,11 @@
         </message>
         <message>
             <source>Passphrase of the sealing key</source>
-            <translation>Passphrase des Siegelschlüssels</translation>
+            <translation>Passwort des Siegelschlüssels</translation>
         </message>
         <message>
             <source>Passphrase, if it has one</source>
-            <translation>Passphrase, falls er eine hat</translation>
+            <translation>Passwort, falls er eines hat</translation>
         </message>
         <message>
             <source>Private sealing keys (*.key);;All files (*)</source>
@@ -2587,7 +2587,7 @@
         </message>
         <message>
             <source>Passphrase of the key</source>
-            <translation>Passphrase des Schlüssels</translation>
+            <translation>Passwort des Schlüssels</translation>
         </message>
         <message>
             <source>Progress of the job</source>
@@ -4872,7 +4872,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Passphrase a&amp;gain</source>
-            <translation>Passphrase &amp;noch einmal</translation>
+            <translation>Passwort &amp;noch einmal</translation>
         </message>
         <message>
             <source>Passphrase again</source>
@@ -8557,7 +8557,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Give it as a passphrase is given.</source>
-            <translation>Geben Sie sie, wie eine Passphrase gegeben wird.</translation>
+            <translation>Geben Sie sie, wie ein Passwort gegeben wird.</translation>
         </message>
         <message>
             <source>Give it the trainer's key.</source>
@@ -9109,7 +9109,7 @@ Lauf zu finden</translation>
         </message>
         <message>
             <source>Leave it out: it is asked for, or given as a passphrase is.</source>
-            <translation>Lassen Sie sie weg: Sie wird erfragt oder wie eine Passphrase gegeben.</translation>
+            <translation>Lassen Sie sie weg: Sie wird erfragt oder wie ein Passwort gegeben.</translation>
         </message>
         <message>
             <source>Leave out the workers, or which shares.</source>
