@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import sys
 import threading
 import weakref
 from bisect import bisect_left, insort
@@ -34,6 +35,9 @@ _APART = 3 * _LINE
 """Bytes between two pieces: tensors of one size would else begin at the same place of a page, and share cache sets."""
 _REGION = 1 << 30
 """Bytes by which the range grows where the system counts what is reserved as used."""
+_UNCOUNTED = 0x4000 if sys.platform == "linux" else 0
+"""``MAP_NORESERVE`` of mmap(2). Without it a process that forks promises the range once more, of the machine's size: the
+system refuses that with ENOMEM as soon as a neighbour makes the range longer than all memory."""
 
 
 class _Lent(weakref.ref[Any]):
@@ -180,7 +184,7 @@ def _reserved() -> int:
 def map_memory(length: int) -> mmap.mmap:
     """Reserve memory of this process alone, of which only what is touched counts; OSError where there is none."""
     if hasattr(mmap, "MAP_PRIVATE"):
-        memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _UNCOUNTED)
         if length >= _REGION and hasattr(mmap, "MADV_HUGEPAGE"):
             # Fewer pages to clear and to look up. Kernels without them refuse, and nothing is lost.
             with suppress(OSError):

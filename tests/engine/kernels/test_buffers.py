@@ -147,6 +147,28 @@ def test_what_nobody_reads_is_given_back_to_the_system() -> None:
     assert int(arena.empty((64 << 20,), torch.uint8).fill_(9).min()) == 9
 
 
+def _counted(start: int) -> bool:
+    """Whether the system counts what is reserved at an address as promised (proc(5), ``ac`` among the flags)."""
+    found, inside = False, False
+    for line in Path("/proc/self/smaps").read_text("utf-8").splitlines():
+        first = line.split(" ", 1)[0]
+        if "-" in first and not first.endswith(":"):
+            begin, end = (int(part, 16) for part in first.split("-"))
+            inside = begin <= start < end
+        elif inside and first == "VmFlags:":
+            found = "ac" in line.split()
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system does not say what it counts")
+def test_a_process_that_forks_promises_the_range_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    if Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "2":
+        pytest.skip("this system counts whatever is reserved")
+    assert not _counted(Arena().empty(LARGE).fill_(1).data_ptr())
+    monkeypatch.setattr(buffers, "_UNCOUNTED", 0)
+    assert _counted(Arena().empty(LARGE).fill_(1).data_ptr()), "control: without the flag it is"
+
+
 def test_elementwise_results_are_the_librarys() -> None:
     """Of all strides and broadcasts, large and small."""
     x, y = torch.randn(700, 600), torch.randn(700, 600)
