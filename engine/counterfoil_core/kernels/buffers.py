@@ -36,8 +36,8 @@ _APART = 3 * _LINE
 _REGION = 1 << 30
 """Bytes by which the range grows where the system counts what is reserved as used."""
 _UNCOUNTED = 0x4000 if sys.platform == "linux" else 0
-"""``MAP_NORESERVE`` of mmap(2). Without it a process that forks promises the range once more, of the machine's size: the
-system refuses that with ENOMEM as soon as a neighbour makes the range longer than all memory."""
+"""``MAP_NORESERVE`` of mmap(2). Without it a process that forks promises the range once more, of the machine's size:
+the system refuses that with ENOMEM as soon as a neighbour makes the range longer than all memory."""
 
 
 class _Lent(weakref.ref[Any]):
