@@ -36,6 +36,8 @@ Int64Array = npt.NDArray[np.int64]
 BLOCK = 2048
 """Elements of one program on a device."""
 _WARPS = 8
+_WARPS_OF_A_LOG = 16
+"""Where directions are taken from a log a thread has half as many elements: on some devices it lacks registers else."""
 INTERPRETED_BLOCK = 1 << 15
 """The same under the interpreter, where a program costs a millisecond whatever its size."""
 OWN_TYPES = (torch.float64, torch.float32, torch.int64, torch.int32)
@@ -315,9 +317,6 @@ def _fingerprint_block(
     tl.atomic_add(slot + _FINGERPRINT, total_of(tl.where(inside, terms, 0)), sem="relaxed")
 
 
-_OPTIONS = {"num_warps": _WARPS, "enable_fp_fusion": False}
-
-
 def is_interpreted() -> bool:
     """Whether Triton's interpreter runs the kernels, on the CPU."""
     return bool(triton.knobs.runtime.interpret)
@@ -364,11 +363,15 @@ class Pass:
         self._bits = precision_bits
         self._size = size
 
-    def _launch(self, kernel: Any, count: int, values: Tensor, *arguments: Any, **constants: Any) -> None:
+    def _launch(
+        self, kernel: Any, count: int, values: Tensor, *arguments: Any, warps: int = _WARPS, **constants: Any
+    ) -> None:
         if count:
             size = self._size or _size(count)
             with device_of(values):
-                kernel[_programs(count, size)](values, *arguments, **constants, size=size, **_OPTIONS)
+                kernel[_programs(count, size)](
+                    values, *arguments, **constants, size=size, num_warps=warps, enable_fp_fusion=False
+                )
 
     def round(
         self,
@@ -401,6 +404,7 @@ class Pass:
             entries.numel(), slot if done is None else done, tuple(read), chosen.guard, chosen.margin,
             told.entries, -known, told.own, told.before, told.margin - 1, p=self._bits, formula=formula,
             again=done is not None, chosen=choice is not None, follow=chosen.follow is not None, directs=known > 0,
+            warps=_WARPS_OF_A_LOG if known else _WARPS,
         )  # fmt: skip
 
     def blocks(self, count: int) -> int:
