@@ -313,8 +313,13 @@ def use_and_close(settings: Settings, bundle: Path, qtbot: QtBot) -> None:
     assert not window.close(), "the result is not signed"
     click_in_box(window, "unsigned-question", "Close without signing")
     assert not window.isVisible()
-    running = [timer for timer in window.findChildren(QTimer) if timer.isActive()]
-    assert [f"{timer.parent()} {timer.interval()}" for timer in running] == []
+
+    def running() -> list[str]:
+        timers = [timer for timer in window.findChildren(QTimer) if timer.isActive()]
+        return [f"{timer.parent()} {timer.interval()}" for timer in timers]
+
+    # One that waits once, so that a picture is not drawn for every step, ends by itself.
+    qtbot.waitUntil(lambda: running() == [])
     window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not shiboken6.isValid(window)

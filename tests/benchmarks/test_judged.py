@@ -167,7 +167,10 @@ def test_margins_are_proven_or_fixed_and_every_piece_is_a_cell_on_its_machine() 
     assert found["gpt2/audit-m50"].variables == whole.MACHINES["other"]
     words = ["rehearsal", "--precision", "exact-20"]
     keys = [cell.key for cell in whole.cells(whole.WHOLE.parsed("whole", words))]
-    assert keys[-3:] == [f"rehearsal@exact-20/{what}" for what in ("order", "record", "audit")]
+    trained = [f"rehearsal/{what}" for what in ("order", "record", "audit", "apart")]
+    trained += [f"rehearsal@exact-20/{what}" for what in ("order", "record", "audit")]
+    assert keys[: len(trained)] == trained, "whole trainings come before short ones"
+    assert all("-" in key.split("/")[1] for key in keys[len(trained) :])
     assert not found["gpt2/record"].variables
 
 
