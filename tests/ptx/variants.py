@@ -48,7 +48,9 @@ class Variant:
 
     def compiled(self, target: GPUTarget) -> Any:
         """Return what Triton makes of it for a target, without what an assembler does."""
-        return triton.compile(self.source, target=target, options=self.options)
+        # Triton bounds registers for devices of NVIDIA alone.
+        options = {name: one for name, one in self.options.items() if name != "maxnreg" or target.backend == "cuda"}
+        return triton.compile(self.source, target=target, options=options)
 
 
 def _absent(*shape: int, dtype: torch.dtype) -> Tensor:

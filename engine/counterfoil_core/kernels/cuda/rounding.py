@@ -35,9 +35,10 @@ Int64Array = npt.NDArray[np.int64]
 
 BLOCK = 2048
 """Elements of one program on a device."""
-_WARPS = 8
-_WARPS_OF_A_LOG = 16
-"""Where directions are taken from a log a thread has half as many elements: on some devices it lacks registers else."""
+_OPTIONS = {"num_warps": 8, "enable_fp_fusion": False}
+_OPTIONS_OF_A_LOG = {"num_warps": 16, "maxnreg": 128, "enable_fp_fusion": False}
+"""Where directions are taken from a log, a thread has half as many elements; and all registers that so many threads can
+have, since an assembler that sees room for more threads would rather spill some."""
 INTERPRETED_BLOCK = 1 << 15
 """The same under the interpreter, where a program costs a millisecond whatever its size."""
 OWN_TYPES = (torch.float64, torch.float32, torch.int64, torch.int32)
@@ -363,15 +364,12 @@ class Pass:
         self._bits = precision_bits
         self._size = size
 
-    def _launch(
-        self, kernel: Any, count: int, values: Tensor, *arguments: Any, warps: int = _WARPS, **constants: Any
-    ) -> None:
+    def _launch(self, kernel: Any, count: int, values: Tensor, *arguments: Any, **constants: Any) -> None:
         if count:
             size = self._size or _size(count)
             with device_of(values):
-                kernel[_programs(count, size)](
-                    values, *arguments, **constants, size=size, num_warps=warps, enable_fp_fusion=False
-                )
+                options = _OPTIONS_OF_A_LOG if constants.get("directs") else _OPTIONS
+                kernel[_programs(count, size)](values, *arguments, **constants, size=size, **options)
 
     def round(
         self,
@@ -404,7 +402,6 @@ class Pass:
             entries.numel(), slot if done is None else done, tuple(read), chosen.guard, chosen.margin,
             told.entries, -known, told.own, told.before, told.margin - 1, p=self._bits, formula=formula,
             again=done is not None, chosen=choice is not None, follow=chosen.follow is not None, directs=known > 0,
-            warps=_WARPS_OF_A_LOG if known else _WARPS,
         )  # fmt: skip
 
     def blocks(self, count: int) -> int:
