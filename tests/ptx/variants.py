@@ -7,6 +7,7 @@ and others, beyond int32; in rows, in columns and strided.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,10 @@ _GROUPED = (
     (6, 50, 30, 9), (2, 3, 5, 2048), (2, 1, 1, 70000), (3, 40, 3, 2048), (1, 40, 30, 2048),
 )  # fmt: skip
 """k0, r0, k1, r1 of a tensor whose axes r share an exponent."""
+
+
+_OPTIONS = ("num_warps", "num_stages", "enable_fp_fusion", "maxnreg")
+"""What a launcher may ask of the compiler."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +262,9 @@ def variants(
     def asked(*, key: str, fn: Any, compile: dict[str, Any], **_: Any) -> bool:
         (attributes,) = compile["configs"]
         source = ASTSource(fn.jit_function, compile["signature"], compile["constants"], attributes)
-        options = {name: compile[name] for name in ("num_warps", "num_stages", "enable_fp_fusion")}
+        # Triton names only some options by themselves.
+        given = json.loads(compile["specialization_data"])["options"]
+        options = {name: given[name] for name in _OPTIONS if given[name] is not None}
         found.setdefault((fn.name, key), Variant(fn.jit_function, source, options))
         # It is not compiled, and so not launched.
         return True
