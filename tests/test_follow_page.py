@@ -22,11 +22,24 @@ def test_the_program_of_the_page_shows_what_happens(
     digits_order().write("job.cfoil", trial=False)
     trainer_key = test_key(tmp_path)
     (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    training = threading.Thread(target=lambda: list(recorder(Path("job.cfoil"), Path("run.cfoil"), trainer_key)))
+    told = threading.Event()
+
+    def train() -> None:
+        # The whole training may take less time than the follower needs to open the run.
+        for number, _ in enumerate(recorder(Path("job.cfoil"), Path("run.cfoil"), trainer_key)):
+            if number == 2:
+                told.wait(60)
+
+    def note(*words: object) -> None:
+        print(*words)
+        told.set()
+
+    training = threading.Thread(target=train)
     training.start()
     try:
-        exec(compile(program, "follow.md", "exec"), {})
+        exec(compile(program, "follow.md", "exec"), {"print": note})
     finally:
+        told.set()
         training.join()
     said = capsys.readouterr().out
     assert "steps behind; next segment 1" in said
