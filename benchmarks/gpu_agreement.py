@@ -383,8 +383,7 @@ def answers(options: Namespace, name: str) -> Values:
 
 
 def fine_tuning(options: Namespace, _name: str) -> Values:
-    if missing := [name for name in ("transformers", "tokenizers", "safetensors") if find_spec(name) is None]:
-        raise LeftOutError(f"It needs {' and '.join(missing)}, not installed here.")
+    check_libraries()
     folder = options.out / "fine-tuning"
     folder.mkdir(parents=True, exist_ok=True)
     figures, script = folder / "figures.json", ROOT / "examples" / "fine_tuning.py"

@@ -123,22 +123,28 @@ def reach(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(devices, "triton_reaches", lambda device: True)
 
 
+def noted_launches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Note the arguments with which chains are launched from now on, which they still are."""
+    launched: list[tuple[Any, ...]] = []
+    kernel = devicechains.run
+
+    def run(*arguments: Any) -> None:
+        launched.append(arguments)
+        kernel(*arguments)
+
+    monkeypatch.setattr(devicechains, "run", run)
+    return launched
+
+
 def test_every_operation_has_the_bits_of_the_cpu(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
     program = every_operation()
     expected, _, fingerprints = on_cpu(inputs(), program)
     reach(monkeypatch)
-    launched: list[Any] = []
-
-    def run(*arguments: Any) -> None:
-        launched.append(arguments[0])
-        kernel(*arguments)
-
-    kernel = devicechains.run
-    monkeypatch.setattr(devicechains, "run", run)
+    launched = noted_launches(monkeypatch)
     found, rounder, same = step(kernels, inputs(), program)
     assert not rounder.waits
     assert len(launched) == 1, "all of it is one chain"
-    names = {one[0] for one in launched[0]}
+    names = {one[0] for one in launched[0][0]}
     assert names >= {"ADD_S", "DIV", "DIV_S", "SUB_FROM_S", "SQRT", "NEG", "ABS", "WHERE", "LT", "LE", "EQ", "SITE"}
     for name in expected.state:
         assert torch.equal(found.state[name].cpu().view(torch.int32), expected.state[name].view(torch.int32)), name
@@ -170,19 +176,16 @@ def test_operands_that_are_spread_over_a_chain(
         state.clamp_(-(2.0**30), 2.0**30)
     expected, _, fingerprints = on_cpu(given, program, precision)
     reach(monkeypatch)
-    spread: list[Any] = []
-
-    def run(*arguments: Any) -> None:
-        spread.append(arguments[3])
-        kernel(*arguments)
-
-    kernel = devicechains.run
-    monkeypatch.setattr(devicechains, "run", run)
+    launched = noted_launches(monkeypatch)
     found, rounder, same = step(kernels, given, program, precision)
     assert not rounder.waits
     if precision is PRECISION:
         by_row, by_column = (SHAPE[1], 1), (math.prod(SHAPE), SHAPE[1])
-        assert sorted(spread, key=len) == [[(1, 1)], [(1, 1), by_row], [(1, 1), by_row, by_column, by_row]]
+        assert sorted((one[3] for one in launched), key=len) == [
+            [(1, 1)],
+            [(1, 1), by_row],
+            [(1, 1), by_row, by_column, by_row],
+        ]
     for name in expected.state:
         assert torch.equal(found.state[name].cpu().view(torch.int32), expected.state[name].view(torch.int32)), name
     assert found.loss == expected.loss
